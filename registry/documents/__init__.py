@@ -1,0 +1,1 @@
+"""What lives in git: readers, manifests, specs, columns and trust, without I/O."""

@@ -1,0 +1,1 @@
+"""What a change must pass before it may enter the registry."""

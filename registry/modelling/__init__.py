@@ -1,0 +1,1 @@
+"""From verified bundles to power models with honest errors."""

@@ -1,0 +1,1 @@
+"""From models to release folders that the clients of Kepler load."""

@@ -1,0 +1,25 @@
+"""Fixtures that every part of the test suite shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of this checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of published measurements, named by POWER_DATA or found beside us."""
+    folder = Path(os.environ.get("POWER_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"published measurements are not at {folder} (set POWER_DATA)")
+    return folder
