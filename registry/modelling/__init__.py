@@ -1,1 +1,1 @@
-"""From verified bundles to power models with honest errors."""
+"""From signed bundles to power models: extract, class, fit, evaluate, plan, build."""
