@@ -1,0 +1,92 @@
+"""The catalogue of target workloads, and labels for workloads that stay private."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "LABEL_PATTERN",
+    "OTHER",
+    "WORKLOADS",
+    "Workload",
+    "is_label",
+    "is_pseudonym",
+    "workload",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One workload.
+
+    Attributes:
+        id: Its name in the tables.
+        meaning: What runs.
+        target: Whether the timeseries profile asks for it.
+        idle: Whether the machine does nothing beyond its own upkeep.
+
+    """
+
+    id: str
+    meaning: str
+    target: bool
+    idle: bool = False
+
+
+_ENTRIES: Final = (
+    Workload("idle", "nothing runs; the recorder alone is awake", True, idle=True),
+    Workload(
+        "idle-housekeeping",
+        "the recorder and the isolated machine's housekeeping",
+        False,
+        idle=True,
+    ),
+    Workload("int", "integer arithmetic", True),
+    Workload("fp", "scalar floating point arithmetic", True),
+    Workload("vec", "vector arithmetic and matrix products", True),
+    Workload("branch", "unpredictable branches", True),
+    Workload("l1", "first level cache", True),
+    Workload("llc", "last level cache", True),
+    Workload("membw", "memory bandwidth", True),
+    Workload("memlat", "memory latency by pointer chasing", False),
+    Workload("crypt", "cryptographic kernels", False),
+    Workload("ctx", "context switches and futexes", False),
+    Workload("io-seq", "sequential block reads and writes", False),
+    Workload("io-rand", "random block reads and writes", False),
+    Workload("net-lo", "network traffic over the loopback device", False),
+    Workload("mix", "integer and memory work together, or a random schedule", True),
+    Workload("gpu-compute", "GPU matrix products", False),
+    Workload("gpu-memory", "GPU memory copies", False),
+    Workload("ssj2008", "SPECpower_ssj2008, server-side Java", False),
+)
+
+WORKLOADS: Final = {entry.id: entry for entry in _ENTRIES}
+"""Every catalogued workload by its id."""
+OTHER: Final = "other"
+"""The label of a workload that the catalogue does not know."""
+
+_PSEUDONYM: Final = r"w_[a-z2-7]{12}"
+LABEL_PATTERN: Final = (
+    f"^(?:{'|'.join([*map(re.escape, WORKLOADS), OTHER])}|{_PSEUDONYM})$"
+)
+"""Every allowed label: a catalogue id, ``other`` or a pseudonym."""
+
+_LABEL: Final = re.compile(LABEL_PATTERN)
+_IS_PSEUDONYM: Final = re.compile(_PSEUDONYM)
+
+
+def workload(label: str) -> Workload | None:
+    """Return the catalogue's entry, or None for ``other``, pseudonyms and unknowns."""
+    return WORKLOADS.get(label)
+
+
+def is_pseudonym(label: str) -> bool:
+    """Tell whether a label stands for a contributor's own workload."""
+    return _IS_PSEUDONYM.fullmatch(label) is not None
+
+
+def is_label(label: str) -> bool:
+    """Tell whether a label may stand in a table."""
+    return _LABEL.fullmatch(label) is not None
