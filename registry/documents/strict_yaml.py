@@ -15,11 +15,12 @@ import yaml
 from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
 from registry.documents.strict_text import decode
+from registry.documents.yaml_writer import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Location", "YamlDocument", "YamlValue", "read_yaml"]
+__all__ = ["Location", "YamlDocument", "YamlValue", "read_yaml", "write_yaml"]
 
 YamlValue: TypeAlias = Union[str, list["YamlValue"], dict[str, "YamlValue"]]
 """What a document holds: texts, lists and mappings."""
