@@ -1,0 +1,1 @@
+"""The three kinds of fit: nonnegative linear, monotone trees, monotone power curve."""

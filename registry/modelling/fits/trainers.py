@@ -1,0 +1,44 @@
+"""One table from Kepler's trainer names to our fits, so that all are judged alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from registry.modelling.fits.curve import curve_choices, fit_curve
+from registry.modelling.fits.linear import fit_linear, linear_choices
+from registry.modelling.fits.trees import TreeChoice, fit_trees, tree_choices
+from registry.modelling.model import CURVE, LINEAR, TREES, Component, Linear
+from registry.modelling.table import Table, significant
+
+
+@dataclass(frozen=True, slots=True)
+class Trainer:
+    """How one kind of model is fitted.
+
+    Attributes:
+        choices: What cross-validation may choose from for a table.
+        fit: Table and choice to fitted component.
+    """
+
+    choices: Callable[[Table], tuple[Any, ...]]
+    fit: Callable[[Table, Any], Component]
+
+
+FITS: Final[Mapping[str, Trainer]] = {
+    LINEAR: Trainer(linear_choices, fit_linear),
+    TREES: Trainer(tree_choices, fit_trees),
+    CURVE: Trainer(curve_choices, fit_curve),
+}
+
+
+def constant(table: Table, trainer: str) -> Component:
+    """Fit the median of a table, in the form of a linear model or of trees."""
+    level = significant(max(float(np.median(table.watts)), 0.0))
+    if trainer != TREES:
+        return Linear(level, {name: (1.0, 0.0) for name in table.names})
+    flat = replace(table, watts=np.full(len(table), level))
+    return fit_trees(flat, TreeChoice(depth=1, rounds=0, rate=1.0, leaf=0.0))
