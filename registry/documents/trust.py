@@ -127,6 +127,9 @@ Instant = Annotated[
     Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"),
     AfterValidator(_instant),
 ]
+Armour = Annotated[
+    str, Field(max_length=limits.SIGNATURE_BYTES), AfterValidator(_armour)
+]
 Login = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$", max_length=39)
 ]
@@ -148,6 +151,8 @@ class TrustedKey(Document):
         not_after: Until when it is trusted.
         revoked: Set once, never removed.
         proof: The key's own signature of its enrolment statement, armoured.
+        endorsement: The same statement signed by a key that the contributor had
+            before; every key but the first needs it, unless the others are lost.
 
     """
 
@@ -159,9 +164,8 @@ class TrustedKey(Document):
     added: Instant
     not_after: Instant | None = None
     revoked: Revocation | None = None
-    proof: Annotated[
-        str, Field(max_length=limits.SIGNATURE_BYTES), AfterValidator(_armour)
-    ]
+    proof: Armour
+    endorsement: Armour | None = None
 
     @property
     def public_key(self) -> sshkey.PublicKey:
