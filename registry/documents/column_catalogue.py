@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal["counter", "gauge", "id", "text"]
 """Counters only grow, gauges move, ids are integers, text is of an enumeration."""
 
 _FILE: Final = "columns.yaml"
-_LARGEST: Final = 999_999_999_999_999.0
+_LARGEST: Final = 999_999_999_999_999_872.0  # the largest float below 10**18
 _RANGES: Final = {
     "celsius": (-60.0, 200.0),
     "hertz": (1_000_000.0, 20_000_000_000.0),
