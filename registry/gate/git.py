@@ -1,0 +1,164 @@
+"""Run git on a repository whose content is not trusted, and read objects from it.
+
+Every call is by argument list, with replacement objects, lazy fetches, prompts and the
+caller's GIT_* variables off, so that only the named repository's own objects are read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import weakref
+from threading import Lock
+from typing import IO, TYPE_CHECKING
+
+from registry.documents import limits
+from registry.documents.findings import RegistryError
+from registry.gate.tree import history, missing, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from registry.gate.tree import Entry
+
+__all__ = ["BlobReader", "commit_of", "git"]
+
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_WINDOW = 128
+"""Requests that wait in the pipe at once: far less than a pipe holds."""
+_WINDOW_BYTES = 4 * limits.MIB
+"""Bytes asked for at once, after which no further request is added."""
+
+
+def environment() -> dict[str, str]:
+    """The environment in which git runs."""
+    kept = {key: value for key, value in os.environ.items() if key[:4] != "GIT_"}
+    return kept | {
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_LITERAL_PATHSPECS": "0",
+        "LC_ALL": "C",
+    }
+
+
+def _command(repo: Path, arguments: Sequence[str]) -> list[str]:
+    return ["git", "-C", str(repo), *arguments]
+
+
+def git(repo: Path, *arguments: str) -> bytes:
+    """What a git command prints.
+
+    Raises:
+        RegistryError: T003, git is missing or refused.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words and object names only
+            _command(repo, arguments),
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as problem:
+        message = f"git cannot be run: {problem.strerror}"
+        raise history(message) from problem
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        message = f"git {arguments[0]}: {said[0] if said else 'failed'}"
+        raise history(message)
+    return done.stdout
+
+
+def commit_of(repo: Path, rev: str) -> str:
+    """The full name of the commit that `rev` means now.
+
+    Raises:
+        RegistryError: T003, it means none.
+    """
+    if not rev or rev.startswith("-") or any(char in rev for char in "\n\0"):
+        message = f"{rev!r} names no commit"
+        raise history(message)
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
+    try:
+        found = git(repo, *asked).decode("ascii").strip()
+    except RegistryError as problem:
+        message = f"{rev!r} names no commit"
+        raise history(message) from problem
+    if not _OID.fullmatch(found):
+        message = f"{rev!r} names no commit"
+        raise history(message)
+    return found
+
+
+class BlobReader:
+    """A `git cat-file --batch` process that hands out blobs, kept while it is used."""
+
+    def __init__(self, repo: Path) -> None:
+        """Start the process; it ends with this object."""
+        process = subprocess.Popen(  # noqa: S603 - fixed words
+            _command(repo, ("cat-file", "--batch")),
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        if process.stdin is None or process.stdout is None:  # both were asked for
+            message = "git cat-file has no pipes"
+            raise history(message)
+        self._requests: IO[bytes] = process.stdin
+        self._answers: IO[bytes] = process.stdout
+        self._lock = Lock()
+        self.close = weakref.finalize(self, _close, process)
+
+    def read(self, entries: Iterable[Entry]) -> Iterator[bytes]:
+        """The bytes of each entry in order.
+
+        Small blobs are asked for together; all that was asked for is read before any is
+        handed out, so that a caller may stop at any time.
+
+        Raises:
+            RegistryError: an entry is no blob of the size that the tree says, or is
+                over the limit of a file.
+        """
+        together: list[Entry] = []
+        waiting = 0
+        for entry in entries:
+            if entry.size > limits.FILE_BYTES:
+                raise too_large(entry.path, entry.size, limits.FILE_BYTES)
+            together.append(entry)
+            waiting += entry.size
+            if waiting > _WINDOW_BYTES or len(together) == _WINDOW:
+                yield from self._exchange(together)
+                together, waiting = [], 0
+        yield from self._exchange(together)
+
+    def _exchange(self, entries: list[Entry]) -> list[bytes]:
+        request = "".join(f"{entry.oid}\n" for entry in entries).encode("ascii")
+        with self._lock:
+            self._requests.write(request)
+            self._requests.flush()
+            answers = [self._answer(entry) for entry in entries]
+        for entry, answer in zip(entries, answers, strict=True):
+            if answer is None:
+                raise missing(entry.path, "the repository does not hold its content")
+        return [answer for answer in answers if answer is not None]
+
+    def _answer(self, entry: Entry) -> bytes | None:
+        header = self._answers.readline().split()
+        if len(header) != len(("oid", "kind", "size")):
+            return None
+        content = self._answers.read(int(header[2]))
+        self._answers.read(1)
+        agrees = header[1] == b"blob" and len(content) == entry.size
+        return content if agrees else None
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.wait()

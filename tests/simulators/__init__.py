@@ -1,0 +1,1 @@
+"""Stand-ins for what the project meets outside: registries, machines, services."""
