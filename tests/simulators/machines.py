@@ -205,7 +205,7 @@ def sample_tables(
             f"{threads},{'compact' if threads else 'none'},{point.hertz},{achieved},L1,"
             f"{start},{now - 1},{point.repeat},1,,{performance}"
         )
-    return {"samples.csv": _text(samples), "runs.csv": _text(table)}
+    return {"samples.csv": _text(samples), "runs.csv": _filled(table)}
 
 
 def level_tables(machine: Machine, column: str = "wall_watts") -> dict[str, bytes]:
@@ -225,7 +225,15 @@ def level_tables(machine: Machine, column: str = "wall_watts") -> dict[str, byte
             f"{number},{label},{_decimal(load)},{_decimal(achieved, 4)},"
             f"{machine.threads if load else 0},none,,,L0,{start},{start + 240},1,1,,{ops}"
         )
-    return {"levels.csv": _text(levels), "runs.csv": _text(table)}
+    return {"levels.csv": _text(levels), "runs.csv": _filled(table)}
+
+
+def _filled(lines: list[str]) -> bytes:
+    """A table without the columns that are empty in every row."""
+    rows = [line.split(",") for line in lines]
+    columns = zip(*rows, strict=True)
+    kept = [column for column in columns if any(column[1:])]
+    return _text([",".join(row) for row in zip(*kept, strict=True)])
 
 
 def _text(lines: list[str]) -> bytes:
