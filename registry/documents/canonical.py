@@ -11,15 +11,13 @@ import json
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 from registry.documents import limits
 
 __all__ = ["Json", "encode", "encode_numbers", "sha256"]
 
-Json: TypeAlias = Union[
-    None, bool, int, float, str, list["Json"], dict[str, "Json"]
-]
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as JSON knows it."""
 
 
@@ -60,7 +58,7 @@ def _dump(plain: Json) -> bytes:
     return text.encode("utf-8") + b"\n"
 
 
-def _plain(value: object, *, numbers: bool) -> Json:  # noqa: PLR0911 - one a type
+def _plain(value: object, *, numbers: bool) -> Json:
     match value:
         case None | bool():
             return value

@@ -28,9 +28,33 @@ _CORES: Final = re.compile(
 _BITS: Final = re.compile(r"\b[0-9]+[ -]bit\b|\bmulti-core\b")
 _BRACKETS: Final = re.compile(r"\([^)]*\)")
 _NOISE: Final = frozenset(
-    "intel amd arm ampere ibm fujitsu huawei hisilicon cavium marvell nvidia hygon"
-    " genuine authentic cpu processor processors series based technology with and the"
-    " family server".split()
+    (
+        "amd",
+        "ampere",
+        "and",
+        "arm",
+        "authentic",
+        "based",
+        "cavium",
+        "cpu",
+        "family",
+        "fujitsu",
+        "genuine",
+        "hisilicon",
+        "huawei",
+        "hygon",
+        "ibm",
+        "intel",
+        "marvell",
+        "nvidia",
+        "processor",
+        "processors",
+        "series",
+        "server",
+        "technology",
+        "the",
+        "with",
+    )
 )
 
 

@@ -34,8 +34,24 @@ _RANGES: Final = {
 RATE_MAXIMUM: Final = {"joules": 100_000.0, "seconds": 65_536.0}
 """The largest rate of counters of a unit; other units keep the counter's own bound."""
 _FIELDS: Final = frozenset(
-    "tables kind unit about from min max required filled values aliases feature scale"
-    " power zone vm".split()
+    (
+        "tables",
+        "kind",
+        "unit",
+        "about",
+        "from",
+        "min",
+        "max",
+        "required",
+        "filled",
+        "values",
+        "aliases",
+        "feature",
+        "scale",
+        "power",
+        "zone",
+        "vm",
+    )
 )
 
 
@@ -130,7 +146,10 @@ def _entry(name: str, fields: dict[str, YamlValue]) -> Column:
         filled=_texts(fields, "filled"),
         values=_texts(fields, "values"),
         aliases=MappingProxyType(
-            {system: str(alias) for system, alias in _mapping(fields.get("aliases", {})).items()}
+            {
+                system: str(alias)
+                for system, alias in _mapping(fields.get("aliases", {})).items()
+            }
         ),
         feature=_text(fields, "feature"),
         scale=_number(fields, "scale", 1.0),

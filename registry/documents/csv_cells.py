@@ -93,12 +93,14 @@ def typed(
     present = cells.is_not_null()
     if table in entry.filled:
         check.refuse(~present, EMPTY, "is empty")
-    elif not present.any() and table not in entry.required:
+    elif not present.any() and table != "runs" and not entry.required:
         problems.append(
             finding(ALL_EMPTY, path, f"{entry.name} is empty in every row", line=1)
         )
     if entry.kind == "text":
-        check.refuse(present & ~_is_word(cells, entry), WORD, "is no word of the column")
+        check.refuse(
+            present & ~_is_word(cells, entry), WORD, "is no word of the column"
+        )
         return cells
     pattern = _INTEGER if entry.kind == "id" else decimals.GRAMMAR
     good = cells.str.contains(pattern)
@@ -114,7 +116,9 @@ def typed(
     extent = f"{decimals.plain(low)} to {decimals.plain(high)} {entry.unit}".strip()
     check.refuse(outside, RANGE, f"is outside {extent}")
     if entry.name == "time_seconds":
-        check.refuse(values.diff() <= 0, ORDER, "is not after the time of the row before")
+        check.refuse(
+            values.diff() <= 0, ORDER, "is not after the time of the row before"
+        )
     if table == "runs" and entry.name == "run":
         check.refuse(present & ~values.is_first_distinct(), REPEATED, "is taken")
     return values

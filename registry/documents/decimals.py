@@ -9,9 +9,7 @@ from typing import Final
 
 __all__ = ["GRAMMAR", "plain", "read"]
 
-GRAMMAR: Final = (
-    r"^(?:-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?|-?[1-9][0-9]{15,17})$"
-)
+GRAMMAR: Final = r"^(?:-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,9})?|-?[1-9][0-9]{15,17})$"
 """At most 15 digits before and 9 after the point, or a whole number of 18 digits: what
 a counter of cycles over all processors reaches in days. No plus, exponent or comma."""
 

@@ -1,4 +1,4 @@
-"""What a check says: stable codes, findings with a place and a remedy, one error type."""
+"""What a check says: stable codes, findings with place and remedy, one error."""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictInt, model_validator
 
 from registry.documents import canonical, limits, strict_json, workloads
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.manifest_agreement import disagreements
 from registry.documents.names import NAME_PATTERN, REGISTRY, path_problem
 from registry.documents.validation import (
     Document,
@@ -87,8 +88,8 @@ def _safe_path(path: str) -> str:
 
 
 def _day(text: str) -> str:
-    day = datetime.date.fromisoformat(text)
-    if day.year < 2000:  # noqa: PLR2004 - no server of interest was measured before
+    day = dt.date.fromisoformat(text)
+    if day.year < 2000:  # no server of interest was measured before
         message = "the day is before the year 2000"
         raise ValueError(message)
     return text
@@ -211,7 +212,7 @@ class Manifest(Document):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        problems = list(_problems(self))
+        problems = list(disagreements(self))
         if problems:
             raise contradictions(problems)
         return self
@@ -219,38 +220,6 @@ class Manifest(Document):
     def file(self, path: str) -> FileEntry | None:
         """Return the entry of a file, or None if the bundle has no such file."""
         return next((entry for entry in self.files if entry.path == path), None)
-
-
-def _problems(manifest: Manifest):  # noqa: ANN202
-    main = "samples.csv" if manifest.profile == "timeseries" else "levels.csv"
-    paths = [entry.path for entry in manifest.files]
-    if sorted(paths) != sorted({"runs.csv", main}):
-        wanted = f"{main} and runs.csv"
-        yield ("files",), f"a {manifest.profile} bundle has exactly {wanted}"
-    if manifest.spec.path.split("/")[0] != "specs" or not manifest.spec.path.endswith(
-        ".yaml"
-    ):
-        yield ("spec", "path"), "the spec's path is not specs/<machine>.yaml"
-    if (manifest.version == 1) != (manifest.previous is None):
-        yield ("previous",), "version 1 has no previous manifest, later ones have"
-    if manifest.measured.first > manifest.measured.last:
-        yield ("measured",), "the measurement ends before it begins"
-    if list(manifest.workloads) != sorted(set(manifest.workloads)):
-        yield ("workloads",), "workloads are not sorted or one is named twice"
-    if any(map(workloads.is_pseudonym, manifest.workloads)) != (
-        manifest.privacy.own_workloads == "pseudonymised"
-    ):
-        yield ("privacy",), "pseudonyms among the workloads and privacy disagree"
-    if (manifest.licence == "LicenseRef-published-facts") and manifest.source is None:
-        yield ("source",), "published facts need their source"
-    for number, entry in enumerate(manifest.files):
-        here = ("files", number)
-        if len(set(entry.columns)) != len(entry.columns):
-            yield (*here, "columns"), f"{entry.path} names a column twice"
-        if list(entry.sketch) != sorted(set(entry.sketch)):
-            yield (*here, "sketch"), f"the sketch of {entry.path} is not sorted"
-        if bool(entry.sketch) != (entry.path != "runs.csv"):
-            yield (*here, "sketch"), f"the sketch of {entry.path} does not fit it"
 
 
 def read_manifest(data: bytes, path: str) -> Manifest:

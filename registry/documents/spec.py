@@ -193,8 +193,13 @@ def read_spec(data: bytes, path: str) -> HardwareSpec:
 
 
 def write_spec(spec: HardwareSpec) -> bytes:
-    """Return the canonical YAML of a spec."""
-    return write_yaml(spec.model_dump(mode="json", by_alias=True, exclude_none=True))
+    """Return the canonical YAML of a spec, without fields that say nothing."""
+    value = spec.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if not value["cpu"]["frequency"]:
+        del value["cpu"]["frequency"]
+    if value.get("firmware") == {}:
+        del value["firmware"]
+    return write_yaml(value)
 
 
 def spec_warnings(spec: HardwareSpec, path: str) -> tuple[Finding, ...]:

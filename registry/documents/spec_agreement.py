@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def disagreements(spec: HardwareSpec) -> Iterator[tuple[Location, str]]:
         yield ("virtualisation", "hypervisor"), "a bare machine has no hypervisor"
     if spec.nodes.shared_power and spec.nodes.count == 1:
         yield ("nodes", "shared_power"), "one node shares its power with no other"
-    if spec.bmc is not None and spec.bmc.kind == "none":
-        if spec.bmc.firmware is not None or spec.bmc.power_interfaces:
-            yield ("bmc",), "there is no management controller, but it has properties"
+    bmc = spec.bmc
+    if bmc and bmc.kind == "none" and (bmc.firmware or bmc.power_interfaces):
+        yield ("bmc",), "there is no management controller, but it has properties"
     zones = [zone.zone for zone in spec.rapl_zones or ()]
     for number, zone in enumerate(zones):
         if zone in zones[:number]:
@@ -49,8 +50,7 @@ def _cpu(cpu: Cpu) -> Iterator[tuple[Location, str]]:
     if cpu.cores % sockets.populated:
         yield (
             ("cpu", "cores"),
-            f"{cpu.cores} cores cannot be divided over {sockets.populated} sockets"
-            " (cores are those of all sockets of one node)",
+            f"{cpu.cores} cores of a node do not divide by {sockets.populated} sockets",
         )
     if cpu.threads_per_core > 1 and cpu.smt in ("off", "forceoff", "notsupported"):
         yield (
@@ -64,7 +64,7 @@ def _cpu(cpu: Cpu) -> Iterator[tuple[Location, str]]:
         for name in ("min_hertz", "base_hertz", "max_hertz")
         if (value := getattr(cpu.frequency, name)) is not None
     ]
-    for (low_name, low), (high_name, high) in zip(known, known[1:], strict=False):
+    for (low_name, low), (high_name, high) in itertools.pairwise(known):
         if low > high:
             yield (
                 ("cpu", "frequency", high_name),

@@ -1,4 +1,4 @@
-"""The parts of a hardware spec and their vocabularies: bounded, enumerated, no prose."""
+"""The parts of a hardware spec and their vocabularies: bounded, without prose."""
 
 from __future__ import annotations
 
@@ -289,9 +289,13 @@ class Bmc(Document):
         "other",
     ]
     firmware: Version | None = None
-    power_interfaces: Annotated[
-        tuple[Literal["ipmi-dcmi", "ipmi-sdr", "redfish"], ...], Field(max_length=3)
-    ] = ()
+    power_interfaces: (
+        Annotated[
+            tuple[Literal["ipmi-dcmi", "ipmi-sdr", "redfish"], ...],
+            Field(min_length=1, max_length=3),
+        ]
+        | None
+    ) = None
 
 
 class Virtualisation(Document):
@@ -300,7 +304,14 @@ class Virtualisation(Document):
     kind: Literal["bare", "vm", "container"]
     hypervisor: (
         Literal[
-            "kvm", "xen", "vmware", "hyper-v", "firecracker", "bhyve", "powervm", "other"
+            "kvm",
+            "xen",
+            "vmware",
+            "hyper-v",
+            "firecracker",
+            "bhyve",
+            "powervm",
+            "other",
         ]
         | None
     ) = None
@@ -335,9 +346,9 @@ class Firmware(Document):
     """The BIOS, by its vendor's version number and day."""
 
     bios_version: Version | None = None
-    bios_date: Annotated[
-        str | None, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
-    ] = None
+    bios_date: Annotated[str | None, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] = (
+        None
+    )
 
 
 class OperatingSystem(Document):
@@ -369,9 +380,9 @@ class OperatingSystem(Document):
         ]
         | None
     ) = None
-    version: Annotated[str, Field(pattern=r"^[0-9]{1,4}(?:\.[0-9]{1,3}){0,2}$")] | None = (
-        None
-    )
-    kernel: Annotated[str, Field(pattern=r"^[0-9]{1,2}(?:\.[0-9]{1,3}){1,2}$")] | None = (
-        None
-    )
+    version: (
+        Annotated[str, Field(pattern=r"^[0-9]{1,4}(?:\.[0-9]{1,3}){0,2}$")] | None
+    ) = None
+    kernel: (
+        Annotated[str, Field(pattern=r"^[0-9]{1,2}(?:\.[0-9]{1,3}){1,2}$")] | None
+    ) = None

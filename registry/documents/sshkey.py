@@ -1,4 +1,4 @@
-"""OpenSSH public keys: parsing a line, its fingerprint, and which kinds are accepted."""
+"""OpenSSH public keys: the accepted kinds, parsing a line, fingerprints."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def blob_fields(blob: bytes) -> tuple[bytes, ...]:
     fields: list[bytes] = []
     rest = blob
     while rest:
-        if len(rest) < 4 or len(rest) - 4 < (size := struct.unpack(">I", rest[:4])[0]):  # noqa: PLR2004
+        if len(rest) < 4 or len(rest) - 4 < (size := struct.unpack(">I", rest[:4])[0]):
             message = "the key is cut short"
             raise ValueError(message)
         fields.append(rest[4 : 4 + size])
@@ -107,7 +107,7 @@ def _parsed(line: str) -> PublicKey:
         message = "the line is too long"
         raise ValueError(message)
     words = line.strip(" \t\r\n").split(" ")
-    if "\n" in line.strip("\r\n") or len(words) < 2:  # noqa: PLR2004
+    if "\n" in line.strip("\r\n") or len(words) < 2:
         message = "not one line of kind and key"
         raise ValueError(message)
     kind, text = words[0], words[1]
@@ -145,7 +145,7 @@ def _check_blob(kind: str, fields: tuple[bytes, ...]) -> None:
         good = (
             f"-{curve}" in kind
             and len(point) == _POINT_BYTES.get(curve)
-            and point[0] == 4  # noqa: PLR2004 - an uncompressed point
+            and point[0] == 4  # an uncompressed point
         )
     else:
         good = _good_integer(fields[1]) and _good_rsa(fields[2])
@@ -158,9 +158,9 @@ def _good_integer(field: bytes) -> bool:
     """Tell whether a field is a positive integer in its one shortest form."""
     return (
         bool(field)
-        and field[0] < 0x80  # noqa: PLR2004 - the sign bit
+        and field[0] < 0x80  # the sign bit
         and field != b"\x00"
-        and not (len(field) > 1 and field[0] == 0 and field[1] < 0x80)  # noqa: PLR2004
+        and not (len(field) > 1 and field[0] == 0 and field[1] < 0x80)
     )
 
 

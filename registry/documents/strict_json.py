@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Final
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from registry.documents import limits
 from registry.documents.canonical import Json
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
 from registry.documents.strict_text import decode
+
+if TYPE_CHECKING:
+    from registry.documents.findings import Code
 
 __all__ = ["read_json"]
 
@@ -75,6 +79,11 @@ _FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
 class _RefusedError(Exception):
     """Carries a refusal out of the hooks of the JSON parser."""
 
+    def __init__(self, kind: Code, what: str) -> None:
+        super().__init__(what)
+        self.kind = kind
+        self.what = what
+
 
 def read_json(
     data: bytes,
@@ -101,50 +110,46 @@ def read_json(
     text = decode(data, path, NOT_TEXT)
     _check_depth(text, path)
 
-    def integer(digits: str) -> int:
-        number = int(digits) if len(digits) <= len("-9007199254740991") else None
-        if number is None or abs(number) > limits.INTEGER:
-            raise _refused(NUMBER, f"the integer {shown(digits, 24)} is too large")
-        return number
-
-    def fraction(digits: str) -> float:
-        number = float(digits) if len(digits) <= limits.CELL_BYTES else math.inf
-        if not floats or not math.isfinite(number):
-            raise _refused(NUMBER, f"{shown(digits, 24)} is not an allowed number")
-        return number
-
-    def constant(word: str) -> float:
-        raise _refused(NUMBER, f"{word} is not a number")
-
-    def unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        members = dict(pairs)
-        if len(members) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise _refused(DUPLICATE, f'the key "{shown(twice)}" appears twice')
-        return members
-
-    def _refused(kind: object, what: str) -> _RefusedError:
-        return _RefusedError(kind, what)
-
     try:
         value: Json = json.loads(
             text,
-            parse_int=integer,
-            parse_float=fraction,
-            parse_constant=constant,
-            object_pairs_hook=unique,
+            parse_int=_integer,
+            parse_float=_fraction if floats else _no_number,
+            parse_constant=_no_number,
+            object_pairs_hook=_members,
         )
     except _RefusedError as refused:
-        kind, what = refused.args
-        raise RegistryError(finding(kind, path, what)) from None
+        raise RegistryError(finding(refused.kind, path, refused.what)) from None
     except json.JSONDecodeError as error:
         what = f"{error.msg} in column {error.colno}"
-        raise RegistryError(
-            finding(NOT_JSON, path, what, line=error.lineno)
-        ) from None
+        raise RegistryError(finding(NOT_JSON, path, what, line=error.lineno)) from None
     _check_strings(value, path)
     return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > len("-9007199254740991") or abs(int(digits)) > limits.INTEGER:
+        raise _RefusedError(NUMBER, f"the integer {shown(digits, 24)} is too large")
+    return int(digits)
+
+
+def _fraction(digits: str) -> float:
+    if len(digits) > limits.CELL_BYTES or not math.isfinite(number := float(digits)):
+        return _no_number(digits)
+    return number
+
+
+def _no_number(digits: str) -> float:
+    raise _RefusedError(NUMBER, f"{shown(digits, 24)} is not an allowed number")
+
+
+def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        raise _RefusedError(DUPLICATE, f'the key "{shown(twice)}" appears twice')
+    return members
 
 
 def _check_depth(text: str, path: str) -> None:

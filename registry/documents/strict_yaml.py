@@ -8,7 +8,7 @@ the schema types. ``no`` is "no" and ``010`` is "010".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import yaml
 
@@ -20,9 +20,11 @@ from registry.documents.yaml_writer import write_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from registry.documents.findings import Finding
+
 __all__ = ["Location", "YamlDocument", "YamlValue", "read_yaml", "write_yaml"]
 
-YamlValue: TypeAlias = Union[str, list["YamlValue"], dict[str, "YamlValue"]]
+YamlValue: TypeAlias = "str | list[YamlValue] | dict[str, YamlValue]"
 """What a document holds: texts, lists and mappings."""
 Location: TypeAlias = tuple[str | int, ...]
 """Keys and list positions from the root to a value."""
@@ -171,7 +173,8 @@ class _Reader:
 
     def take(self, event: yaml.Event) -> None:
         """Use one event of the parser."""
-        line = event.start_mark.line + 1
+        start, _ = _span(event)
+        line = start.line + 1
         match event:
             case yaml.AliasEvent():
                 raise self._refused("an alias", line)
@@ -209,7 +212,7 @@ class _Reader:
 
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         self._check_node(event, line)
-        start, end = event.start_mark.index, event.end_mark.index
+        start, end = (mark.index for mark in _span(event))
         if event.style == ">":
             raise self._refused("a folded text", line)
         if event.style == "|" and self._text[start:end].partition("\n")[0] != "|":
@@ -273,7 +276,14 @@ class _Reader:
         )
 
 
-def _syntax(error: yaml.YAMLError, path: str):  # noqa: ANN202
+def _span(event: yaml.Event) -> tuple[Any, Any]:
+    start, end = event.start_mark, event.end_mark
+    assert start is not None  # noqa: S101 - parsers always set marks
+    assert end is not None  # noqa: S101 - the same
+    return start, end
+
+
+def _syntax(error: yaml.YAMLError, path: str) -> Finding:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None)
     line = None if mark is None else mark.line + 1

@@ -6,9 +6,9 @@ digest of what stands above it, so that no byte can change unnoticed even withou
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -22,6 +22,11 @@ from registry.documents.validation import (
     validate,
 )
 from registry.documents.yaml_writer import write_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from registry.documents.strict_yaml import Location
 
 __all__ = [
     "FOUNDING",
@@ -191,9 +196,7 @@ class Contributor(Document):
 
     id: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=limits.INTEGER)]
     login: Login
-    keys: Annotated[
-        tuple[TrustedKey, ...], Field(min_length=1, max_length=limits.KEYS)
-    ]
+    keys: Annotated[tuple[TrustedKey, ...], Field(min_length=1, max_length=limits.KEYS)]
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -207,7 +210,7 @@ class Contributor(Document):
         return next((k for k in self.keys if k.public_key.blob == blob), None)
 
 
-def _problems(contributor: Contributor):  # noqa: ANN202
+def _problems(contributor: Contributor) -> Iterator[tuple[Location, str]]:
     seen: set[str] = set()
     for number, key in enumerate(contributor.keys):
         here = ("keys", number)
@@ -227,8 +230,10 @@ def epoch(instant: str) -> int:
         ValueError: It is no such instant.
 
     """
-    moment = datetime.datetime.strptime(instant, "%Y-%m-%dT%H:%M:%SZ")
-    return int(moment.replace(tzinfo=datetime.UTC).timestamp())
+    if not instant.endswith("Z"):
+        message = "the time is not UTC with a Z"
+        raise ValueError(message)
+    return int(dt.datetime.strptime(instant, "%Y-%m-%dT%H:%M:%S%z").timestamp())
 
 
 def enrolment_statement(id: int, fingerprint: str, added: str) -> bytes:  # noqa: A002
@@ -268,8 +273,8 @@ def read_trust(data: bytes, path: str) -> Contributor:
         wanted_path := f"registry/trust/{contributor.id}.yaml"
     ):
         what = f"contributor {contributor.id} belongs into {wanted_path}"
-        line = document.lines.get(("id",))
-        raise RegistryError(finding(CODES.contradiction, path, what, line=line))
+        at = document.lines.get(("id",))
+        raise RegistryError(finding(CODES.contradiction, path, what, line=at))
     return contributor
 
 

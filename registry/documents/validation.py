@@ -1,4 +1,4 @@
-"""From pydantic's complaints to findings that name the field, the line and the value."""
+"""From pydantic's complaints to findings that name field, line and value."""
 
 from __future__ import annotations
 

@@ -25,41 +25,39 @@ class Workload:
         id: Its name in the tables.
         meaning: What runs.
         target: Whether the timeseries profile asks for it.
-        idle: Whether the machine does nothing beyond its own upkeep.
 
     """
 
     id: str
     meaning: str
-    target: bool
-    idle: bool = False
+    target: bool = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether the machine does nothing beyond its own upkeep."""
+        return self.id.startswith("idle")
 
 
 _ENTRIES: Final = (
-    Workload("idle", "nothing runs; the recorder alone is awake", True, idle=True),
-    Workload(
-        "idle-housekeeping",
-        "the recorder and the isolated machine's housekeeping",
-        False,
-        idle=True,
-    ),
-    Workload("int", "integer arithmetic", True),
-    Workload("fp", "scalar floating point arithmetic", True),
-    Workload("vec", "vector arithmetic and matrix products", True),
-    Workload("branch", "unpredictable branches", True),
-    Workload("l1", "first level cache", True),
-    Workload("llc", "last level cache", True),
-    Workload("membw", "memory bandwidth", True),
-    Workload("memlat", "memory latency by pointer chasing", False),
-    Workload("crypt", "cryptographic kernels", False),
-    Workload("ctx", "context switches and futexes", False),
-    Workload("io-seq", "sequential block reads and writes", False),
-    Workload("io-rand", "random block reads and writes", False),
-    Workload("net-lo", "network traffic over the loopback device", False),
-    Workload("mix", "integer and memory work together, or a random schedule", True),
-    Workload("gpu-compute", "GPU matrix products", False),
-    Workload("gpu-memory", "GPU memory copies", False),
-    Workload("ssj2008", "SPECpower_ssj2008, server-side Java", False),
+    Workload("idle", "nothing runs; the recorder alone is awake", target=True),
+    Workload("idle-housekeeping", "the housekeeping of an isolated machine"),
+    Workload("int", "integer arithmetic", target=True),
+    Workload("fp", "scalar floating point arithmetic", target=True),
+    Workload("vec", "vector arithmetic and matrix products", target=True),
+    Workload("branch", "unpredictable branches", target=True),
+    Workload("l1", "first level cache", target=True),
+    Workload("llc", "last level cache", target=True),
+    Workload("membw", "memory bandwidth", target=True),
+    Workload("memlat", "memory latency by pointer chasing"),
+    Workload("crypt", "cryptographic kernels"),
+    Workload("ctx", "context switches and futexes"),
+    Workload("io-seq", "sequential block reads and writes"),
+    Workload("io-rand", "random block reads and writes"),
+    Workload("net-lo", "network traffic over the loopback device"),
+    Workload("mix", "integer and memory work, or a random schedule", target=True),
+    Workload("gpu-compute", "GPU matrix products"),
+    Workload("gpu-memory", "GPU memory copies"),
+    Workload("ssj2008", "SPECpower_ssj2008, server-side Java"),
 )
 
 WORKLOADS: Final = {entry.id: entry for entry in _ENTRIES}

@@ -14,7 +14,7 @@ __all__ = ["write_yaml"]
 
 _BARE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./()+@-]*(?: [A-Za-z0-9_./()+@-]+)*")
 _WORDS: Final = frozenset(
-    "y n yes no on off true false null none nan inf infinity".split()
+    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf")
 )
 _BLOCK: Final = re.compile(r"(?:[!-~][ -~]*\n)+")
 _PRINTABLE: Final = re.compile(r"[ -~]*")
