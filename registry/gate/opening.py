@@ -1,0 +1,274 @@
+"""Open a bundle: everything that its manifest promises is checked against its files.
+
+    keyring, _ = read_keyring(tree)
+    bundle = open_bundle(tree, "server-a", trust=keyring, at=now)
+
+Chains that do not depend on each other all run, so that one look shows everything that
+is wrong: files, signature and identity, spec, tables (threat-model.md section 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from registry.documents.bundle import Bundle
+from registry.documents.canonical import sha256
+from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.manifest import read_manifest
+from registry.documents.names import NAMESPACE_BUNDLE
+from registry.documents.spec import read_spec, spec_warnings
+from registry.documents.sshkey import fingerprint
+from registry.gate.contents import check_files, check_tables
+from registry.gate.identity import check_signer
+from registry.gate.paths import (
+    MANIFEST,
+    SIGNATURE,
+    WITHDRAWN,
+    check_bundle_size,
+    check_entry,
+)
+from registry.gate.sshsig import MISMATCH, verify
+from registry.gate.tree import DATASETS, missing
+from registry.gate.withdrawal import read_withdrawal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from registry.documents.findings import Finding
+    from registry.documents.manifest import Manifest, SpecRef
+    from registry.documents.spec import HardwareSpec
+    from registry.gate.identity import Keyring
+    from registry.gate.tree import Tree
+
+__all__ = ["Examined", "SignedManifest", "examine", "open_bundle", "open_manifest"]
+
+FOLDER = code(
+    "M020",
+    Severity.ERROR,
+    "A manifest names another dataset than the folder it lies in.",
+    "Give folder and dataset the same name, and sign again.",
+    "B7",
+    "S5",
+)
+UNSIGNED = code(
+    "S007",
+    Severity.ERROR,
+    "A bundle is not signed.",
+    "Run `powerkit sign`, or `ssh-keygen -Y sign -n bundle@power-dataset-registry`.",
+    "S1",
+)
+CHANGED = code(
+    "S006",
+    Severity.ERROR,
+    "The manifest is not what was signed.",
+    "Restore the manifest that was signed, or sign this one.",
+    "S1",
+)
+OTHER_SPEC = code(
+    "M025",
+    Severity.ERROR,
+    "The spec is not the one that was signed with the bundle.",
+    "Restore the spec, or pack and sign the bundle with the spec as it is now.",
+    "S12",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedManifest:
+    """A manifest whose signature and signer were accepted.
+
+    Attributes:
+        manifest: the manifest.
+        sha256: digest of its bytes.
+        fingerprint: the key that signed it, as OpenSSH prints it.
+    """
+
+    manifest: Manifest
+    sha256: str
+    fingerprint: str
+
+
+@dataclass(slots=True)
+class Examined:
+    """What was found out about one bundle.
+
+    Attributes:
+        dataset: its id.
+        findings: everything that is wrong with it.
+        manifest: the manifest, if it could be read.
+        sha256: digest of the manifest's bytes, or empty.
+        spec: the spec, if it could be read.
+        bundle: the whole bundle, if no error was found; None if it is withdrawn.
+        withdrawn: whether it holds a WITHDRAWN.yaml.
+    """
+
+    dataset: str
+    findings: list[Finding] = field(default_factory=list)
+    manifest: Manifest | None = None
+    sha256: str = ""
+    spec: HardwareSpec | None = None
+    bundle: Bundle | None = None
+    withdrawn: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether any finding is an error."""
+        return any(one.severity is Severity.ERROR for one in self.findings)
+
+
+def open_bundle(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Bundle:
+    """Read a bundle completely, and vouch for it.
+
+    Expectations, privacy and duplicates are not looked at: see `verify_registry`.
+
+    Args:
+        tree: the registry.
+        dataset: the bundle's id.
+        trust: the keys of the registry, see `read_keyring`.
+        at: the time at which the signing key must be valid, in seconds since 1970.
+
+    Raises:
+        RegistryError: everything that is wrong with it; also if it is withdrawn.
+    """
+    examined = examine(tree, dataset, trust=trust, at=at)
+    if examined.refused:
+        raise RegistryError(examined.findings)
+    if examined.bundle is None:
+        raise missing(f"{DATASETS}{dataset}", "the bundle was withdrawn")
+    return examined.bundle
+
+
+def open_manifest(
+    tree: Tree, dataset: str, *, trust: Keyring, at: int
+) -> SignedManifest:
+    """Read only the manifest of a bundle and check who signed it; no table is read.
+
+    Args:
+        tree: the registry.
+        dataset: the bundle's id.
+        trust: the keys of the registry.
+        at: the time at which the signing key must be valid, in seconds since 1970.
+
+    Raises:
+        RegistryError: manifest or signature are refused.
+    """
+    folder = f"{DATASETS}{dataset}/"
+    paths = (folder + MANIFEST, folder + SIGNATURE)
+    data, text = (content for _, content in tree.read_many(paths))
+    manifest = _manifest(data, dataset)
+    blob, found = _signature(data, text, folder)
+    if blob is not None:
+        found += check_signer(manifest, blob, trust, at, folder + SIGNATURE)
+    if found or blob is None:
+        raise RegistryError(found)
+    return SignedManifest(manifest, sha256(data), fingerprint(blob))
+
+
+def examine(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Examined:
+    """Read a bundle and collect everything that is wrong with it; see `open_bundle`.
+
+    A withdrawn bundle must still be whole and signed, but its key may be revoked since
+    and its tables are not read.
+    """
+    result = Examined(dataset)
+    folder = f"{DATASETS}{dataset}/"
+    entries = tree.entries(folder)
+    for entry in entries:
+        result.findings += check_entry(entry)
+    result.findings += check_bundle_size(dataset, entries)
+    if result.refused:
+        return result
+    try:
+        contents = dict(tree.read_many(entry.path for entry in entries))
+        data = contents.get(folder + MANIFEST)
+        if data is None:
+            raise missing(folder + MANIFEST)
+        result.manifest = _manifest(data, dataset)
+        result.sha256 = sha256(data)
+    except RegistryError as error:
+        result.findings += error.findings
+        return result
+    result.withdrawn = folder + WITHDRAWN in contents
+    tables = _chains(tree, result, contents, trust, at)
+    if result.spec is not None and not (result.refused or result.withdrawn):
+        result.bundle = Bundle(result.manifest, result.sha256, result.spec, tables)
+    return result
+
+
+def _chains(
+    tree: Tree,
+    result: Examined,
+    contents: Mapping[str, bytes],
+    trust: Keyring,
+    at: int,
+) -> dict[str, pl.DataFrame]:
+    """Run the chains that need nothing but the manifest; gives the tables."""
+    manifest, folder = result.manifest, f"{DATASETS}{result.dataset}/"
+    if manifest is None:  # the caller checked
+        return {}
+    path = folder + SIGNATURE
+    if path not in contents:
+        result.findings.append(finding(UNSIGNED, path, "there is no such file"))
+    else:
+        data = contents[folder + MANIFEST]
+        blob, found = _signature(data, contents[path], folder)
+        result.findings += found
+        if blob is not None and not result.withdrawn:
+            result.findings += check_signer(manifest, blob, trust, at, path)
+    result.spec = _spec(tree, manifest.spec, result.findings)
+    result.findings += check_files(manifest, contents, folder)
+    if result.withdrawn:
+        path = folder + WITHDRAWN
+        try:
+            read_withdrawal(contents[path], path)
+        except RegistryError as error:
+            result.findings += error.findings
+        return {}
+    tables, problems = check_tables(manifest, contents, folder)
+    result.findings += problems
+    return tables
+
+
+def _manifest(data: bytes, dataset: str) -> Manifest:
+    path = f"{DATASETS}{dataset}/{MANIFEST}"
+    manifest = read_manifest(data, path)
+    if manifest.dataset != dataset:
+        what = f"it is the manifest of {manifest.dataset}"
+        raise RegistryError(finding(FOLDER, path, what))
+    return manifest
+
+
+def _signature(
+    data: bytes, text: bytes, folder: str
+) -> tuple[bytes | None, list[Finding]]:
+    """The key that signed, or None and why; a mismatch is of both files."""
+    try:
+        return verify(text, data, NAMESPACE_BUNDLE, folder + SIGNATURE), []
+    except RegistryError as error:
+        found = list(error.findings)
+        if any(one.code == MISMATCH.id for one in found):
+            what = f"{SIGNATURE} is for other bytes"
+            found.append(finding(CHANGED, folder + MANIFEST, what))
+        return None, found
+
+
+def _spec(tree: Tree, ref: SpecRef, found: list[Finding]) -> HardwareSpec | None:
+    listed = [entry for entry in tree.entries(ref.path) if entry.path == ref.path]
+    problems = [problem for entry in listed for problem in check_entry(entry)]
+    if problems:
+        found += problems
+        return None
+    try:
+        data = tree.read(ref.path)
+        if sha256(data) != ref.sha256:
+            what = f"its SHA-256 is {sha256(data)}, {ref.sha256} was signed"
+            found.append(finding(OTHER_SPEC, ref.path, what))
+        spec = read_spec(data, ref.path)
+    except RegistryError as error:
+        found += error.findings
+        return None
+    found += spec_warnings(spec, ref.path)
+    return spec

@@ -1,0 +1,70 @@
+"""WITHDRAWN.yaml: a bundle stays where it is, but no model is made from it any more."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.manifest import Day
+from registry.documents.strict_yaml import read_yaml
+from registry.documents.validation import Document, DocumentCodes, validate
+from registry.documents.yaml_writer import write_yaml
+
+__all__ = ["Withdrawal", "read_withdrawal", "withdrawal_bytes"]
+
+_FIX = "Write `schema`, `day` and `reason` as in CONTRIBUTING."
+
+CODES = DocumentCodes(
+    unknown=code(
+        "M030", Severity.ERROR, "A withdrawal holds an unknown field.", _FIX, "W12"
+    ),
+    missing=code("M031", Severity.ERROR, "A withdrawal lacks a field.", _FIX, "W12"),
+    value=code(
+        "M032", Severity.ERROR, "A value in a withdrawal is not allowed.", _FIX, "W12"
+    ),
+    contradiction=code(
+        "M033", Severity.ERROR, "A withdrawal is not in canonical form.", _FIX, "W12"
+    ),
+)
+
+
+class Withdrawal(Document):
+    """Why and when a bundle was withdrawn.
+
+    Attributes:
+        schema_id: the version of this format; `schema` in the file.
+        day: the day of the decision.
+        reason: one word of a fixed list, so that nobody is named.
+    """
+
+    schema_id: Literal["withdrawn/1"] = Field(alias="schema")
+    day: Day
+    reason: Literal[
+        "duplicate",
+        "key-compromised",
+        "licence",
+        "measurement-error",
+        "privacy",
+        "request",
+    ]
+
+
+def read_withdrawal(data: bytes, path: str) -> Withdrawal:
+    """Read a withdrawal, which must be in canonical form.
+
+    Raises:
+        RegistryError: Y codes and M030 to M033.
+    """
+    document = read_yaml(data, path)
+    read = validate(Withdrawal, document.value, path, CODES, document.lines)
+    if data != withdrawal_bytes(read):
+        what = "the bytes differ from the canonical ones of the same content"
+        raise RegistryError(finding(CODES.contradiction, path, what))
+    return read
+
+
+def withdrawal_bytes(withdrawal: Withdrawal) -> bytes:
+    """The canonical bytes of a withdrawal."""
+    return write_yaml(withdrawal.model_dump(mode="json", by_alias=True))
