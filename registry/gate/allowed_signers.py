@@ -1,7 +1,7 @@
-"""The trust files as an OpenSSH allowed_signers file, for `ssh-keygen -Y verify`.
+r"""The trust files as an OpenSSH allowed_signers file, for `ssh-keygen -Y verify`.
 
     registry trust allowed-signers > allowed
-    ssh-keygen -Y verify -f allowed -I 42 -n bundle@power-dataset-registry \\
+    ssh-keygen -Y verify -f allowed -I 42 -n bundle@power-dataset-registry \
         -O verify-time=20260401000000Z -s manifest.json.sig < manifest.json
 
 The principal is the numeric id. There is never a `*`, which would accept any name, and
@@ -10,7 +10,7 @@ every time ends with Z, without which ssh-keygen takes it for local time.
 
 from __future__ import annotations
 
-import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError
@@ -58,5 +58,5 @@ def _line(principal: int, key: TrustedKey) -> Iterator[str]:
 
 
 def _stamp(seconds: int) -> str:
-    moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC)
+    moment = datetime.fromtimestamp(seconds, tz=UTC)
     return f"{moment:%Y%m%d%H%M%S}Z"

@@ -1,4 +1,4 @@
-"""Whether the files of a bundle are what its manifest says, byte for byte and recounted.
+"""Whether the files of a bundle are what its manifest says, down to the byte.
 
 The manifest says what should be there, the folder what is: the two are compared as sets
 before a table is read, and what can be recomputed is (threat-model.md B7).

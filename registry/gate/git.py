@@ -56,7 +56,7 @@ def git(repo: Path, *arguments: str) -> bytes:
         RegistryError: T003, git is missing or refused.
     """
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words and object names only
+        done = subprocess.run(
             _command(repo, arguments),
             env=environment(),
             stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ class BlobReader:
 
     def __init__(self, repo: Path) -> None:
         """Start the process; it ends with this object."""
-        process = subprocess.Popen(  # noqa: S603 - fixed words
+        process = subprocess.Popen(
             _command(repo, ("cat-file", "--batch")),
             env=environment(),
             stdin=subprocess.PIPE,

@@ -15,7 +15,7 @@ __all__ = ["GitTree", "arrivals", "git_tree", "path_text"]
 
 
 class GitTree:
-    """The files of one commit; may be sent to another process, which starts its own git.
+    """The files of one commit; another process to which it is sent starts its own git.
 
     Attributes:
         repo: the repository.

@@ -1,13 +1,12 @@
 """Make SSHSIG signatures with a private key file, as `ssh-keygen -Y sign` would.
 
-Keys on a FIDO token or in an agent never leave it: their owners run `ssh-keygen -Y sign`
-themselves, and its result verifies here.
+Keys on a FIDO token or in an agent never leave it: their owners run
+`ssh-keygen -Y sign` themselves, and its result verifies here.
 """
 
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization

@@ -3,8 +3,8 @@
     text = sign(private_key, manifest, NAMESPACE_BUNDLE)
     blob = verify(text.encode(), manifest, NAMESPACE_BUNDLE, "manifest.json.sig")
 
-`ssh-keygen -Y sign` writes what `verify` accepts and `ssh-keygen -Y verify` accepts what
-`sign` writes.
+`ssh-keygen -Y sign` writes what `verify` accepts, and `ssh-keygen -Y verify` accepts
+what `sign` writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from registry.gate.signing import sign
 from registry.gate.ssh_verify import check_signature
 from registry.gate.ssh_wire import WireError
 from registry.gate.sshsig_parse import (
-    RESIGN,
     UNACCEPTED,
     covered_bytes,
     parse,

@@ -219,11 +219,14 @@ def level_tables(machine: Machine, column: str = "wall_watts") -> dict[str, byte
         watts = idle + (peak - idle) * (0.25 * (load > 0) + 0.75 * load) + noise
         levels.append(f"{number},{_decimal(watts, 1)}")
         achieved = load * (1 + chance.uniform(-0.003, 0.003)) if load < 1 else 1.0
-        label, ops = ("ssj2008", f"{round(top * load)},ssj_ops") if load else ("idle", ",")
+        label, ops = (
+            ("ssj2008", f"{round(top * load)},ssj_ops") if load else ("idle", ",")
+        )
         start = 300 * number
         table.append(
             f"{number},{label},{_decimal(load)},{_decimal(achieved, 4)},"
-            f"{machine.threads if load else 0},none,,,L0,{start},{start + 240},1,1,,{ops}"
+            f"{machine.threads if load else 0},none,,,L0,{start},{start + 240},"
+            f"1,1,,{ops}"
         )
     return {"levels.csv": _text(levels), "runs.csv": _filled(table)}
 

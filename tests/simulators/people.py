@@ -91,7 +91,5 @@ class Person:
     def trust_file(self) -> bytes:
         """The canonical trust file."""
         return trust_bytes(
-            Contributor.model_construct(
-                id=self.id, login=self.login, keys=self.entries
-            )
+            Contributor.model_construct(id=self.id, login=self.login, keys=self.entries)
         )

@@ -1,9 +1,9 @@
 """A small valid registry in memory, whose parts tests mutate, write out or commit.
 
-    simulated = Simulator()
-    simulated.enrol(42)
-    simulated.add_levels("server-a", 42)
-    simulated.write(folder)
+simulated = Simulator()
+simulated.enrol(42)
+simulated.add_levels("server-a", 42)
+simulated.write(folder)
 """
 
 from __future__ import annotations
@@ -96,7 +96,11 @@ class Simulator:
         return path
 
     def add_levels(
-        self, dataset: str, contributor: int, machine: Machine | None = None, **fields: Any
+        self,
+        dataset: str,
+        contributor: int,
+        machine: Machine | None = None,
+        **fields: Any,
     ) -> None:
         """Add a signed load-levels bundle and its spec.
 
@@ -187,7 +191,7 @@ class Simulator:
         self.sign(dataset)
 
     def bump(self, dataset: str) -> None:
-        """Make the manifest the next version of itself; sign with `sign` or `reseal`."""
+        """Make the manifest the next version of itself, not signed yet."""
         digest = canonical.sha256(self.files[_manifest_path(dataset)])
         value = self.manifest(dataset)
         value |= {"version": value["version"] + 1, "previous": digest}
@@ -211,7 +215,9 @@ class Simulator:
 
     def arrivals(self) -> dict[str, int]:
         """All bundles came at the usual time."""
-        return {path.split("/")[1]: ARRIVED for path in self.files if "/manifest" in path}
+        return {
+            path.split("/")[1]: ARRIVED for path in self.files if "/manifest" in path
+        }
 
     def write(self, root: Path) -> Path:
         """Write all files into a folder."""
@@ -291,5 +297,3 @@ def _manifest_path(dataset: str) -> str:
 
 def _seed(dataset: str) -> int:
     return int(canonical.sha256(dataset.encode())[:6], 16)
-
-

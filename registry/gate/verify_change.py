@@ -1,0 +1,258 @@
+"""Verify what a change adds to a registry, with code and trust from the base only.
+
+The head is read as git objects and is data: nothing in it is imported, executed or
+checked out. Entries that the change does not touch are never held against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from registry.documents.canonical import sha256
+from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.manifest import read_manifest
+from registry.documents.trust import read_trust
+from registry.gate.changes import changes, fork_point
+from registry.gate.enrolment import (
+    Proposal,
+    check_new_contributor,
+    check_update,
+    published_blobs,
+)
+from registry.gate.git import commit_of
+from registry.gate.git_tree import GitTree
+from registry.gate.identity import Keyring, check_succession, read_keyring
+from registry.gate.opening import Examined, examine
+from registry.gate.outcome import Outcome, Report
+from registry.gate.paths import (
+    MANIFEST,
+    WITHDRAWN,
+    check_collisions,
+    check_entry,
+    contribution,
+    dataset_of,
+)
+from registry.gate.quality import judge
+from registry.gate.scope import Scope, check_spec_use, scope_of
+from registry.gate.tree import DATASETS, TRUST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from registry.documents.findings import Finding
+    from registry.documents.manifest import Manifest
+    from registry.gate.changes import Change
+    from registry.gate.tree import Tree
+
+__all__ = ["verify_change"]
+
+WITHDRAWN_BY_OTHER = code(
+    "T032",
+    Severity.WARNING,
+    "A bundle is withdrawn by someone else than its contributor.",
+    "Reviewers: make sure that this is the maintainers' decision.",
+    "W12",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """A change and what it is to be merged into."""
+
+    base: Tree
+    head: Tree
+    changed: tuple[Change, ...]
+    merged: frozenset[str]
+    proposal: Proposal
+
+
+def verify_change(
+    repo: Path,
+    base: str,
+    head: str,
+    *,
+    author: int | None = None,
+    published_keys: Sequence[str] | None = None,
+    now: int,
+    expectations: bool = True,
+) -> Report:
+    """Verify a change.
+
+    Args:
+        repo: a repository that holds both commits.
+        base: the branch to be merged into; trust comes from here.
+        head: the change.
+        author: numeric id of the account that proposes the change, if known.
+        published_keys: signing keys that GitHub lists for that account, if asked.
+        now: the time at which keys must be valid, in seconds since 1970.
+        expectations: whether to run the profile's expectation suite.
+
+    Returns:
+        Findings about what the change adds. A change of code only has none: the gate
+        judges contributions.
+    """
+    outcome = Outcome()
+    try:
+        fork = fork_point(repo, base, head)
+        trees = (
+            GitTree(repo, commit_of(repo, base)),
+            GitTree(repo, commit_of(repo, head)),
+        )
+        changed = tuple(changes(repo, fork, trees[1].commit))
+    except RegistryError as error:
+        outcome.findings += error.findings
+        return outcome.report()
+    merged = frozenset(entry.path for entry in trees[0].entries())
+    scope = scope_of(changed, merged)
+    proposal = Proposal(author, published_blobs(published_keys), now)
+    merge = _Merge(*trees, changed, merged, proposal)
+    outcome.findings += scope.findings
+    outcome.findings += _check_listing(merge)
+    keyring, _ = read_keyring(merge.base)
+    keyring, problems = _check_trust(merge, scope, keyring)
+    outcome.findings += problems
+    if scope.withdraws and scope.dataset:
+        _check_withdrawal(merge, scope.dataset, keyring, outcome)
+    else:
+        for dataset in _datasets(merge):
+            _check_bundle(merge, scope, dataset, keyring, outcome, expectations)
+    return outcome.report()
+
+
+def _check_listing(merge: _Merge) -> list[Finding]:
+    """Check the names of what is new, apart from bundles, which check their own."""
+    present = {one.path for one in merge.changed if one.status != "deleted"}
+    ours = {path for path in present if contribution(path)}
+    found = check_collisions(ours, merge.merged - ours)
+    for entry in merge.head.entries():
+        if entry.path in ours and dataset_of(entry.path) is None:
+            found += check_entry(entry)
+    return found
+
+
+def _datasets(merge: _Merge) -> list[str]:
+    """Every dataset of which the change adds or alters a file."""
+    names = {
+        dataset_of(one.path) for one in merge.changed if one.status != "deleted"
+    }  # fmt: skip
+    return sorted(name for name in names if name is not None)
+
+
+def _check_trust(
+    merge: _Merge, scope: Scope, keyring: Keyring
+) -> tuple[Keyring, list[Finding]]:
+    """Check changed trust files; gives the keyring with which data is judged.
+
+    Trust is that of the base. The one exception is a new contributor's own first file.
+    """
+    found: list[Finding] = []
+    with_data = bool(_datasets(merge))
+    proposal = Proposal(
+        merge.proposal.author, merge.proposal.published, merge.proposal.now, with_data
+    )
+    contributors = dict(keyring.contributors)
+    bad_names = {
+        entry.path for entry in merge.head.entries(TRUST) if check_entry(entry)
+    }
+    for change in scope.trust:
+        path = change.path
+        if change.status == "deleted" or path in bad_names:
+            continue
+        try:
+            new = read_trust(merge.head.read(path), path)
+        except RegistryError as error:
+            found += error.findings
+            continue
+        old = keyring.contributors.get(new.id)
+        if old is not None:
+            found += check_update(old, new, keyring, proposal)
+            continue
+        problems = check_new_contributor(new, keyring, proposal)
+        found += problems
+        if not any(one.severity is Severity.ERROR for one in problems):
+            contributors[new.id] = new
+    return Keyring.of(contributors.values()), found
+
+
+def _check_bundle(
+    merge: _Merge,
+    scope: Scope,
+    dataset: str,
+    keyring: Keyring,
+    outcome: Outcome,
+    expectations: bool,
+) -> None:
+    examined = examine(merge.head, dataset, trust=keyring, at=merge.proposal.now)
+    outcome.bundles += 1
+    outcome.findings += examined.findings
+    if examined.manifest is None:
+        return
+    others = _merged_manifests(merge)
+    _check_place(merge, scope, examined, examined.manifest, others, outcome)
+    judge(examined, outcome, expectations=expectations)
+
+
+def _check_place(
+    merge: _Merge,
+    scope: Scope,
+    examined: Examined,
+    manifest: Manifest,
+    others: dict[str, tuple[Manifest, str]],
+    outcome: Outcome,
+) -> None:
+    """Check the bundle against what is merged: versions, specs, duplicates."""
+    from registry.gate.duplicates import check_duplicates  # noqa: PLC0415
+
+    dataset, path = examined.dataset, f"{DATASETS}{examined.dataset}/{MANIFEST}"
+
+    def users(spec: str) -> list[str]:
+        return sorted(
+            name
+            for name, (other, _) in others.items()
+            if name != dataset and other.spec.path == spec
+        )
+
+    outcome.findings += check_succession(
+        manifest, others.get(dataset), merge.proposal.author, path
+    )
+    outcome.findings += check_spec_use(scope, manifest.spec.path, merge.merged, users)
+    known = {
+        name: other
+        for name, (other, _) in others.items()
+        if f"{DATASETS}{name}/{WITHDRAWN}" not in merge.merged
+    }
+    outcome.findings += check_duplicates(known | {dataset: manifest}, {dataset})
+
+
+def _merged_manifests(merge: _Merge) -> dict[str, tuple[Manifest, str]]:
+    """Manifests of the base with their digests; broken ones are others' business."""
+    names = sorted(
+        path
+        for path in merge.merged
+        if path.endswith("/" + MANIFEST) and path.startswith(DATASETS)
+    )
+    found: dict[str, tuple[Manifest, str]] = {}
+    for path in names:
+        try:
+            data = merge.base.read(path)
+            manifest = read_manifest(data, path)
+        except RegistryError:
+            continue
+        found[manifest.dataset] = manifest, sha256(data)
+    return found
+
+
+def _check_withdrawal(
+    merge: _Merge, dataset: str, keyring: Keyring, outcome: Outcome
+) -> None:
+    examined = examine(merge.head, dataset, trust=keyring, at=merge.proposal.now)
+    path = f"{DATASETS}{dataset}/{WITHDRAWN}"
+    outcome.bundles += 1
+    # The rest of the bundle is merged: only what this change adds is judged.
+    outcome.findings += [one for one in examined.findings if one.path == path]
+    manifest, author = examined.manifest, merge.proposal.author
+    if manifest is not None and author not in (None, manifest.contributor):
+        what = f"contributor {manifest.contributor}, withdrawn by {author}"
+        outcome.findings.append(finding(WITHDRAWN_BY_OTHER, path, what))
