@@ -26,7 +26,8 @@ _CORES: Final = re.compile(
     r"|sixteen)[ -]?cores?\b"
 )
 _BITS: Final = re.compile(r"\b[0-9]+[ -]bit\b|\bmulti-core\b")
-_BRACKETS: Final = re.compile(r"\([^)]*\)")
+_BRACKETS: Final = re.compile(r"\([^)]*\)|\[[^]]*\]")
+_SUFFIX: Final = re.compile(r"([0-9]l?)(v[0-9]|he|ee|se)$")
 _NOISE: Final = frozenset(
     (
         "amd",
@@ -111,9 +112,9 @@ def processor_slug(model: str, base_hertz: int | None = None) -> str:
     speed = _SPEED.search(text)
     for pattern in (_SPEED, _CORES, _BITS, _BRACKETS):
         text = pattern.sub(" ", text)
-    words = re.findall(r"[a-z0-9]+(?:[.+][a-z0-9]+)*", text)
+    words = re.findall(r"[a-z0-9]+(?:\.[a-z0-9]+)*", text.partition(",")[0])
     kept = [word for word in words if word not in _NOISE] or words
-    name = re.sub(r"-(v[0-9]+)$", r"-\1", "-".join(kept)) or "unknown"
+    name = _SUFFIX.sub(r"\1-\2", "-".join(kept)) or "unknown"
     if any(character.isdigit() for character in name):
         return name
     if base_hertz is None and speed is not None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from registry.documents import limits
 from registry.documents.column_catalogue import (
     RATE_MAXIMUM,
     Column,
@@ -89,6 +90,8 @@ def resembling(name: str, table: str) -> str | None:
     for entry in allowed:
         if name in entry.aliases.values():
             return entry.name
+    if len(name) > limits.NAME_CHARACTERS:
+        return None
     import difflib  # noqa: PLC0415 - needed for refusals only
 
     names = [entry.name for entry in allowed]

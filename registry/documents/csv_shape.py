@@ -17,7 +17,7 @@ from registry.documents.findings import (
 )
 from registry.documents.strict_text import binary_kind
 
-__all__ = ["check_rows", "check_text"]
+__all__ = ["check_header", "check_rows", "check_text"]
 
 TOO_BIG = code(
     "C001",
@@ -90,6 +90,23 @@ def _strange(data: bytes, path: str, value: int) -> Finding:
     return finding(CHARACTER, path, what, line=line)
 
 
+def check_header(data: bytes, path: str) -> None:
+    """Check the length of the header before it is split.
+
+    Raises:
+        RegistryError: C001.
+
+    """
+    end = data.index(b"\n")
+    cells = data.count(b",", 0, end) + 1
+    if end > limits.LINE_BYTES:
+        what = f"{cells} columns, in a line longer than {limits.LINE_BYTES} bytes"
+        raise RegistryError(finding(TOO_BIG, path, what, line=1))
+    if cells > limits.COLUMNS:
+        what = f"{cells} columns, at most {limits.COLUMNS} are allowed"
+        raise RegistryError(finding(TOO_BIG, path, what, line=1))
+
+
 def check_rows(data: bytes, path: str, cells: int) -> None:
     """Check that each line has as many cells as the header, and all bounds.
 
@@ -108,9 +125,6 @@ def check_rows(data: bytes, path: str, cells: int) -> None:
     if len(ends) - 1 > limits.ROWS:
         what = f"{len(ends) - 1} rows, at most {limits.ROWS} are allowed"
         problems.append(finding(TOO_BIG, path, what))
-    if cells > limits.COLUMNS:
-        what = f"{cells} columns, at most {limits.COLUMNS} are allowed"
-        problems.append(finding(TOO_BIG, path, what, line=1))
     lengths = np.diff(ends, prepend=-1) - 1
     long = np.flatnonzero(lengths > limits.LINE_BYTES)
     if len(long):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictInt
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
 from registry.documents import decimals
 from registry.documents.names import NAME_PATTERN
@@ -17,7 +17,6 @@ __all__ = [
     "Firmware",
     "Frequency",
     "Gpu",
-    "Integer",
     "MachineName",
     "Memory",
     "Nodes",
@@ -49,9 +48,10 @@ def _decimal(value: object) -> object:
     return decimals.read(value) if isinstance(value, str) else value
 
 
-Integer = Annotated[StrictInt, BeforeValidator(_integer)]
+# A validator of texts stands last: constraints behind it would be lost to JSON Schema.
+Whole: Final = BeforeValidator(_integer)
 Truth = Annotated[StrictBool, BeforeValidator(_truth)]
-Joules = Annotated[float, BeforeValidator(_decimal), Field(gt=0, le=1e12)]
+Joules = Annotated[float, Field(gt=0, le=1e12), BeforeValidator(_decimal)]
 
 MachineName = Annotated[str, Field(pattern=NAME_PATTERN)]
 ProductName = Annotated[
@@ -68,9 +68,9 @@ ProductName = Annotated[
 """The name of a product: words of ASCII letters, digits and ``. _ + / ( ) -``."""
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,39}$")]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.()_-]{0,31}$")]
-Hertz = Annotated[Integer, Field(ge=10_000_000, le=20_000_000_000)]
-Bytes = Annotated[Integer, Field(ge=1, le=2**53 - 1)]
-Watts = Annotated[Integer, Field(ge=1, le=100_000)]
+Hertz = Annotated[StrictInt, Field(ge=10_000_000, le=20_000_000_000), Whole]
+Bytes = Annotated[StrictInt, Field(ge=1, le=2**53 - 1), Whole]
+Watts = Annotated[StrictInt, Field(ge=1, le=100_000), Whole]
 
 
 class System(Document):
@@ -101,8 +101,8 @@ class System(Document):
 class Sockets(Document):
     """Processors that are plugged in, and places for them."""
 
-    populated: Annotated[Integer, Field(ge=1, le=64)]
-    total: Annotated[Integer, Field(ge=1, le=64)] | None = None
+    populated: Annotated[StrictInt, Field(ge=1, le=64), Whole]
+    total: Annotated[StrictInt, Field(ge=1, le=64), Whole] | None = None
 
 
 class Frequency(Document):
@@ -164,13 +164,13 @@ class Cpu(Document):
         "x86_64", "aarch64", "ppc64le", "s390x", "riscv64", "loongarch64", "i686"
     ]
     microarchitecture: Slug | None = None
-    family: Annotated[Integer, Field(le=65535)] | None = None
-    model_number: Annotated[Integer, Field(le=65535)] | None = None
-    stepping: Annotated[Integer, Field(le=65535)] | None = None
+    family: Annotated[StrictInt, Field(le=65535), Whole] | None = None
+    model_number: Annotated[StrictInt, Field(le=65535), Whole] | None = None
+    stepping: Annotated[StrictInt, Field(le=65535), Whole] | None = None
     microcode: Annotated[str, Field(pattern=r"^0x[0-9a-f]{1,16}$")] | None = None
     sockets: Sockets
-    cores: Annotated[Integer, Field(ge=1, le=8192)]
-    threads_per_core: Annotated[Integer, Field(ge=1, le=8)]
+    cores: Annotated[StrictInt, Field(ge=1, le=8192), Whole]
+    threads_per_core: Annotated[StrictInt, Field(ge=1, le=8), Whole]
     smt: Literal["on", "off", "forceoff", "notsupported"] | None = None
     frequency: Frequency = Frequency()
     tdp_watts: Watts | None = None
@@ -190,7 +190,7 @@ class Memory(Document):
     """
 
     bytes: Bytes
-    speed_mts: Annotated[Integer, Field(ge=100, le=20_000)] | None = None
+    speed_mts: Annotated[StrictInt, Field(ge=100, le=20_000), Whole] | None = None
     type: (
         Literal[
             "ddr",
@@ -208,9 +208,9 @@ class Memory(Document):
         ]
         | None
     ) = None
-    dimms: Annotated[Integer, Field(ge=1, le=1024)] | None = None
-    channels: Annotated[Integer, Field(ge=1, le=512)] | None = None
-    ranks: Annotated[Integer, Field(ge=1, le=16)] | None = None
+    dimms: Annotated[StrictInt, Field(ge=1, le=1024), Whole] | None = None
+    channels: Annotated[StrictInt, Field(ge=1, le=512), Whole] | None = None
+    ranks: Annotated[StrictInt, Field(ge=1, le=16), Whole] | None = None
 
 
 class Storage(Document):
@@ -228,7 +228,7 @@ class Storage(Document):
     type: Literal[
         "nvme", "sata-ssd", "sas-ssd", "hdd", "sas-hdd", "virtio", "emmc", "sd", "usb"
     ]
-    count: Annotated[Integer, Field(ge=1, le=1024)]
+    count: Annotated[StrictInt, Field(ge=1, le=1024), Whole]
     bytes: Bytes | None = None
     power_state: (
         Annotated[
@@ -248,7 +248,7 @@ class Storage(Document):
 class Gpu(Document):
     """GPUs or other accelerators of one kind."""
 
-    count: Annotated[Integer, Field(ge=1, le=256)]
+    count: Annotated[StrictInt, Field(ge=1, le=256), Whole]
     vendor: Literal["nvidia", "amd", "intel", "google", "qualcomm", "habana", "other"]
     architecture: Slug | None = None
     model: ProductName
@@ -259,7 +259,7 @@ class Gpu(Document):
 class PowerSupply(Document):
     """Power supplies of one kind that feed this node."""
 
-    count: Annotated[Integer, Field(ge=1, le=64)]
+    count: Annotated[StrictInt, Field(ge=1, le=64), Whole]
     watts: Watts
     efficiency: (
         Literal[
@@ -327,7 +327,7 @@ class Nodes(Document):
 
     """
 
-    count: Annotated[Integer, Field(ge=1, le=1024)]
+    count: Annotated[StrictInt, Field(ge=1, le=1024), Whole]
     shared_power: Truth
 
 
@@ -337,9 +337,7 @@ class RaplZone(Document):
     zone: Annotated[
         str, Field(pattern=r"^(?:(?:package|dram|core|uncore)_[0-9]{1,3}|psys)$")
     ]
-    max_joules: Annotated[
-        Joules, PlainSerializer(lambda value: value, return_type=float)
-    ]
+    max_joules: Joules
 
 
 class Firmware(Document):

@@ -67,6 +67,8 @@ UNREADABLE = code(
 )
 
 _SEPARATOR: Final = ","
+_EXPLAINED: Final = 20
+"""How many unknown columns are compared with known ones, which takes time."""
 
 
 def read_table(data: bytes, path: str, table: str) -> pl.DataFrame:
@@ -87,6 +89,7 @@ def read_table(data: bytes, path: str, table: str) -> pl.DataFrame:
 
     """
     csv_shape.check_text(data, path)
+    csv_shape.check_header(data, path)
     names = data.partition(b"\n")[0].decode("ascii").split(_SEPARATOR)
     columns = _header(names, path, table)
     csv_shape.check_rows(data, path, len(names))
@@ -125,7 +128,7 @@ def _header(names: Sequence[str], path: str, table: str) -> list[Column]:
         entry = column(name, table)
         if entry is None:
             what = f'column {number} "{shown(name)}" is no column of {table}.csv'
-            near = resembling(name, table)
+            near = resembling(name, table) if len(problems) < _EXPLAINED else None
             if near is not None:
                 what += f"; the catalogue has {near}"
             problems.append(finding(HEADER, path, what, line=1))

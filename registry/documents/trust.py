@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_validator
 
 from registry.documents import canonical, limits, sshkey, strict_yaml
 from registry.documents.findings import RegistryError, Severity, code, finding
@@ -194,7 +194,7 @@ class Contributor(Document):
 
     """
 
-    id: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=limits.INTEGER)]
+    id: Annotated[StrictInt, Field(ge=0, le=limits.INTEGER), BeforeValidator(_integer)]
     login: Login
     keys: Annotated[tuple[TrustedKey, ...], Field(min_length=1, max_length=limits.KEYS)]
 

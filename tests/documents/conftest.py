@@ -48,7 +48,9 @@ def spec_value() -> dict[str, Any]:
             "channels": 12,
             "ranks": 2,
         },
-        "storage": [{"type": "nvme", "count": 2, "bytes": 10**12, "power_state": "ps0"}],
+        "storage": [
+            {"type": "nvme", "count": 2, "bytes": 10**12, "power_state": "ps0"}
+        ],
         "gpus": [
             {
                 "count": 2,

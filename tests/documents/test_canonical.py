@@ -1,3 +1,5 @@
+"""Canonical JSON: one value, one sequence of bytes."""
+
 from __future__ import annotations
 
 import json

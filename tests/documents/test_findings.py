@@ -1,3 +1,5 @@
+"""Findings are printable, short and declared once."""
+
 from __future__ import annotations
 
 import pytest
@@ -13,7 +15,9 @@ from registry.documents.findings import (
     shown,
 )
 
-SAMPLE = findings.Code("Z001", Severity.WARNING, "A sample is odd.", "Mend it.", "B1")
+SAMPLE = findings.Code(
+    "Z001", Severity.WARNING, "A sample is odd.", "Mend it.", ("B1",)
+)
 
 
 def test_a_finding_takes_severity_and_fix_from_its_code() -> None:

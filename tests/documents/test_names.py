@@ -1,3 +1,5 @@
+"""Names and paths."""
+
 from __future__ import annotations
 
 import pytest
@@ -11,7 +13,9 @@ def test_good_names(name: str) -> None:
     assert path_problem(f"datasets/{name}/manifest.json") is None
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", ".git", "A", "a b", "a.", "con", "a\n"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".git", "A", "a b", "a.", "con", "a\n"]
+)
 def test_bad_names(name: str) -> None:
     assert not is_name(name)
     assert path_problem(f"datasets/{name}") is not None

@@ -1,3 +1,5 @@
+"""JSON: readings and refusals."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""YAML: readings, refusals with lines, and the canonical writer."""
+
 from __future__ import annotations
 
 import pytest
@@ -105,14 +107,21 @@ def test_typed_scalars_are_written_so_that_other_readers_see_their_type() -> Non
     data = write_yaml(
         {"i": 7763, "s": "7763", "f": 0.5, "b": True, "w": "no", "t": "2024-01-01"}
     )
-    assert data == (
-        b'i: 7763\ns: "7763"\nf: 0.5\nb: true\nw: "no"\nt: "2024-01-01"\n'
-    )
+    assert data == (b'i: 7763\ns: "7763"\nf: 0.5\nb: true\nw: "no"\nt: "2024-01-01"\n')
 
 
 @pytest.mark.parametrize(
     "value",
-    [{}, [], {"a": None}, {1: "a"}, {"a": "é"}, {"a": "\x07"}, {"a": "x\ny"}, {"a": b""}],
+    [
+        {},
+        [],
+        {"a": None},
+        {1: "a"},
+        {"a": "é"},
+        {"a": "\x07"},
+        {"a": "x\ny"},
+        {"a": b""},
+    ],
 )
 def test_what_has_no_canonical_form_is_not_written(value: object) -> None:
     with pytest.raises(ValueError, match=r"."):
