@@ -62,6 +62,8 @@ def _lines(fetched: Fetched) -> Iterator[str]:
         yield f"note    {withdrawn.dataset} was withdrawn ({shown(withdrawn.reason)})"
     for offer in fetched.offers:
         yield ""
+        if server.measured and offer.model.class_key != server.key:
+            yield "note    no model of the class is closer than the generic one"
         yield from _offer(offer)
 
 
@@ -83,7 +85,7 @@ def _offer(offer: Offer) -> Iterator[str]:
     if offer.settings.lines:
         yield "MODEL_CONFIG:"
         yield from (f"  {line}" for line in offer.settings.lines)
-    yield from (f"  {step}" for step in offer.settings.steps)
+    yield from (f"to do   {step}" for step in offer.settings.steps)
 
 
 def _powers(parts: dict[str, float]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from registry.documents.classkey import GENERIC
 from registry.documents.findings import RegistryError
-from registry.modelling.model import CURVE, Trees, error_document, parse_id
-from registry.publish.assets import TREE, flat_name, forms, model_files
+from registry.modelling.model import CURVE, Curve, error_document, parse_id
+from registry.publish.assets import TREE, file_paths, forms, model_forms
 from registry.publish.comparison import compare
 from registry.publish.index import ErrorEntry, Index, ModelEntry, index_bytes
 from registry.publish.kepler.archives import write_zip
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from registry.modelling.model import Component, Model, ModelId, Point
     from registry.modelling.plan import Plan
+    from registry.publish.index import Comparison
     from registry.publish.previous import Previous
     from registry.publish.staging import Staging
 
@@ -59,96 +61,146 @@ def assemble(
         RegistryError: R021, a file of the earlier release is damaged.
 
     """
+    entries: dict[ModelId, ModelEntry] = {}
+    contents: dict[ModelId, dict[str, bytes]] = {}
     points: dict[str, tuple[Point, ...]] = {}
-    models: dict[ModelId, ModelEntry] = {}
     for model in fitted:
-        models[model.id] = _write_model(staging, head, model)
+        entries[model.id], contents[model.id] = _written(head, model)
         points[str(model.id)] = model.points
     if planned.reuse and previous is not None:
-        held_out = previous.held_out()
-        known, digests = previous.models(), previous.digests()
+        held_out, known = previous.held_out(), previous.models()
         for order in planned.reuse:
             entry = known[str(order.id)]
-            for path in entry.files:
-                staging.write(path, read_checked(previous.folder, path, digests[path]))
-            models[order.id] = entry
+            entries[order.id] = entry
+            contents[order.id] = _taken_over(previous, order.id, entry)
             points[entry.id] = held_out.get(entry.id, ())
-    models = dict(sorted(models.items()))
-    compared = _compared(staging, models, points)
-    entries = tuple(
-        entry.model_copy(update={"comparison": compared.get(entry.id)})
-        for entry in models.values()
+    order_of = sorted(entries)
+    compared = _compared(order_of, contents, points)
+    generic = {m: entries[m].error.mae for m in order_of if not m.node_type}
+    models = tuple(
+        _place(
+            staging,
+            entries[identity].model_copy(
+                update={"comparison": compared.get(str(identity))}
+            ),
+            contents.pop(identity),
+            generic.get(replace(identity, node_type=0)),
+        )
+        for identity in order_of
     )
-    lines = (held_out_line(name, points[name]) for name in map(str, models))
+    lines = (held_out_line(str(name), points[str(name)]) for name in order_of)
     staging.write(HELD_OUT, b"".join(lines))
-    _write_pipelines(staging, head, entries)
-    return _write_papers(staging, head, entries)
+    _write_pipelines(staging, head, models)
+    return _write_papers(staging, head, models)
 
 
-def _write_model(staging: Staging, head: Index, model: Model) -> ModelEntry:
-    """Write a model's files; one that a client would misread is withheld instead."""
-    status, why, files = model.status, model.why, dict[str, bytes]()
-    if status == "published":
+def _written(head: Index, model: Model) -> tuple[ModelEntry, dict[str, bytes]]:
+    """Write a model's forms; one that a client would misread has none."""
+    why, found = model.why, dict[str, bytes]()
+    if model.status == "published":
         attributes = {b.dataset: b.attributes for b in head.bundles}
         first = attributes[model.bundles[0].dataset].as_machine()
         try:
-            files = model_files(model, None if model.class_key == GENERIC else first)
+            found = model_forms(model, None if model.class_key == GENERIC else first)
         except RegistryError as error:
-            status, why = "withheld", error.findings[0].what
-    for path, data in files.items():
-        staging.write(path, data)
+            why = error.findings[0].what
     error_values: Any = error_document(model.error)
-    return ModelEntry(
+    entry = ModelEntry(
         id=str(model.id),
         class_key=model.class_key,
         features=model.features,
-        status=status,
+        status="withheld",
         why=why,
         error=ErrorEntry.model_validate(error_values),
         comparison=None,
         bundles=tuple(bundle.dataset for bundle in model.bundles),
         machines=model.machines,
         input_digest=model.input_digest,
-        files=tuple(sorted(files)),
+        files=(),
     )
+    return entry, found
 
 
-def _compared(
-    staging: Staging,
-    models: Mapping[ModelId, ModelEntry],
-    points: Mapping[str, tuple[Point, ...]],
-) -> dict[str, Any]:
-    """Compare each class's models with the generic ones, as they were published."""
-    found: dict[str, Any] = {}
-    for identity, entry in models.items():
-        if identity.node_type == 0 and entry.status == "published":
-            kind = str(identity).rpartition("_")[0]
-            rows = {
-                str(other): points[str(other)]
-                for other in models
-                if other.node_type and str(other).rpartition("_")[0] == kind
-            }
-            found |= compare(_read_back(staging, identity), rows)
+def _taken_over(
+    previous: Previous, identity: ModelId, entry: ModelEntry
+) -> dict[str, bytes]:
+    """Read a model's forms from the earlier release, published there or withheld."""
+    digests, found = previous.digests(), dict[str, bytes]()
+    for form in forms(identity.trainer):
+        for published in (True, False):
+            path = file_paths(identity, form, published=published)[0]
+            if path in entry.files:
+                found[form] = read_checked(previous.folder, path, digests[path])
     return found
 
 
-def _read_back(staging: Staging, identity: ModelId) -> dict[str, Component]:
-    path = staging.folder / flat_name(identity, forms(identity.trainer)[0])
-    return read_components(identity, path.read_bytes())
+def _compared(
+    models: Sequence[ModelId],
+    contents: Mapping[ModelId, Mapping[str, bytes]],
+    points: Mapping[str, tuple[Point, ...]],
+) -> dict[str, Comparison]:
+    """Compare each class's models with the generic ones, as clients will read them."""
+    found: dict[str, Comparison] = {}
+    for identity in models:
+        if identity.node_type == 0 and contents[identity]:
+            rows = {
+                str(other): points[str(other)]
+                for other in models
+                if other.node_type and replace(other, node_type=0) == identity
+            }
+            found |= compare(_parts(identity, contents[identity]), rows)
+    return found
+
+
+def _place(
+    staging: Staging,
+    entry: ModelEntry,
+    found: Mapping[str, bytes],
+    generic_mae: float | None,
+) -> ModelEntry:
+    """Publish a model unless the generic one is closer, by either way to judge it.
+
+    On the rows of the class the generic model looks better than it is, since it was
+    fitted to them too; so it must also be closer on servers that it never saw.
+    """
+    identity, comparison = parse_id(entry.id), entry.comparison
+    closer = (
+        comparison is not None
+        and generic_mae is not None
+        and comparison.generic_mae < comparison.mae
+        and generic_mae < entry.error.mae
+    )
+    published = bool(found) and not closer
+    paths = []
+    for form, data in found.items():
+        for path in file_paths(identity, form, published=published):
+            staging.write(path, data)
+            paths.append(path)
+    update = {
+        "status": "published" if published else "withheld",
+        "files": tuple(sorted(paths)),
+    }
+    return entry.model_copy(update=update)
+
+
+def _parts(identity: ModelId, found: Mapping[str, bytes]) -> dict[str, Component]:
+    return read_components(identity, found[forms(identity.trainer)[0]])
 
 
 def _write_pipelines(
     staging: Staging, head: Index, entries: Sequence[ModelEntry]
 ) -> None:
     """Write the tree for MODEL_TOPURL and the same content as zips."""
+    published = [entry for entry in entries if entry.status == "published"]
+    served = {entry.class_key for entry in published}
+    # A type without a model would make the server serve that of the largest machine.
     types = {
         entry.number: (entry.attributes.as_machine(), entry.machines)
         for entry in head.classes
-        if entry.attributes is not None
+        if entry.attributes is not None and entry.key in served
     }
     node_types = node_type_bytes(types)
     staging.write(NODE_TYPES, node_types)
-    published = [entry for entry in entries if entry.status == "published"]
     for path, data in pipeline_documents(published, node_types).items():
         staging.write(f"{TREE}/{path}", data)
     paths = [a.path for a in staging.assets if a.path.startswith(f"{TREE}/")]
@@ -190,7 +242,8 @@ def _curves(
     for entry in entries:
         identity = parse_id(entry.id)
         if entry.files and identity.trainer == CURVE and identity.source == "acpi":
-            part = _read_back(staging, identity).get("platform")
-            if part is not None and not isinstance(part, Trees):
-                found[entry.class_key] = getattr(part, "points", ())
+            data = (staging.folder / entry.files[0]).read_bytes()
+            part = read_components(identity, data).get("platform")
+            if isinstance(part, Curve):
+                found[entry.class_key] = part.points
     return found

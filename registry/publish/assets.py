@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from registry.modelling.model import Model, ModelId
     from registry.publish.kepler.node_types import Machine
 
-__all__ = ["TREE", "flat_name", "forms", "model_files", "model_paths", "tree_path"]
+__all__ = ["TREE", "WITHHELD", "file_paths", "flat_name", "forms", "model_forms"]
 
 TREE: Final = f"models/{STANDARD_PIPELINE}"
 """The folder that serves MODEL_TOPURL=<release>/models."""
+WITHHELD: Final = "withheld"
+"""The folder of models that were fitted but are no better than the generic ones."""
 
 
 def forms(trainer: str) -> tuple[str, ...]:
@@ -32,41 +34,35 @@ def flat_name(model: ModelId, form: str) -> str:
     return f"{model.source}-{model.output}-{model.group}-{model.model_name}.{form}"
 
 
-def tree_path(model: ModelId, form: str) -> str:
-    """Name a model's file inside a pipeline, as the model server expects it."""
-    return f"{model}.{form}"
+def file_paths(model: ModelId, form: str, *, published: bool) -> tuple[str, ...]:
+    """List where a model's file of one form lies in a release folder.
+
+    Published models lie at the root under a flat name and in the tree of the model
+    server; Kepler's clients have no use for a curve, so those are at the root only.
+    """
+    if not published:
+        return (f"{WITHHELD}/{flat_name(model, form)}",)
+    if model.trainer == CURVE:
+        return (flat_name(model, form),)
+    return (flat_name(model, form), f"{TREE}/{model}.{form}")
 
 
-def model_paths(model: ModelId) -> tuple[str, ...]:
-    """List every file of a published model in a release folder, sorted."""
-    paths = [flat_name(model, form) for form in forms(model.trainer)]
-    if model.trainer != CURVE:  # Kepler's clients have no use for a curve
-        paths += [f"{TREE}/{tree_path(model, form)}" for form in forms(model.trainer)]
-    return tuple(sorted(paths))
-
-
-def model_files(model: Model, machine: Machine | None) -> dict[str, bytes]:
+def model_forms(model: Model, machine: Machine | None) -> dict[str, bytes]:
     """Write a model in every form that its clients load.
 
     Args:
-        model: A model to publish.
+        model: A fitted model.
         machine: The machine of its class, or None for the generic class.
 
     Returns:
-        Bytes by path in the release folder, for exactly `model_paths`.
+        Bytes by form, for exactly the `forms` of its trainer.
 
     Raises:
         RegistryError: R001 to R005, a client would misread it.
 
     """
-    identity = model.id
-    if identity.trainer == CURVE:
-        return {flat_name(identity, "json"): curve_file(model)}
-    by_form = {"zip": model_zip(model)}
-    if identity.trainer == LINEAR:
-        by_form["json"] = weight_file(model, machine)
-    files: dict[str, bytes] = {}
-    for form, data in by_form.items():
-        files[flat_name(identity, form)] = data
-        files[f"{TREE}/{tree_path(identity, form)}"] = data
-    return files
+    if model.id.trainer == CURVE:
+        return {"json": curve_file(model)}
+    if model.id.trainer == LINEAR:
+        return {"json": weight_file(model, machine), "zip": model_zip(model)}
+    return {"zip": model_zip(model)}

@@ -181,13 +181,14 @@ class ModelEntry(_Entry):
         class_key: Its class; ``class`` in the document.
         features: Feature names in order.
         status: ``published`` or ``withheld``.
-        why: A sentence for people.
+        why: How it was chosen, or why it is no use; a sentence for people.
         error: Held-out errors.
         comparison: Against the generic model; None where there is nothing to compare.
         bundles: Names of the datasets behind it.
         machines: How many servers were measured.
         input_digest: Digest of everything that decides its bytes.
-        files: Its assets; empty if it is withheld.
+        files: Its assets. A model that is withheld only because the generic one is
+            closer lies in the folder ``withheld``; others that are withheld have none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -238,8 +239,12 @@ class Index(_Entry):
             raise ValueError("the index lists itself")
         known = set(paths)
         for model in self.models:
-            if bool(model.files) != (model.status == "published"):
+            apart = [path.startswith("withheld/") for path in model.files]
+            published = model.status == "published"
+            if any(apart) if published else not all(apart):
                 raise ValueError(f"{model.id} is {model.status} with the wrong files")
+            if published and not apart:
+                raise ValueError(f"{model.id} is published without a file")
             if not known.issuperset(model.files):
                 raise ValueError(f"{model.id} names a file that is no asset")
             if model.class_key not in keys or not datasets.issuperset(model.bundles):
