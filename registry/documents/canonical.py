@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 from registry.documents import limits
 
 __all__ = ["Json", "encode", "encode_numbers", "sha256"]
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as JSON knows it."""
@@ -60,10 +63,10 @@ def _dump(plain: Json) -> bytes:
 
 def _plain(value: object, *, numbers: bool) -> Json:
     match value:
-        case None | bool():
-            return value
         case str():
             return _text(value)
+        case None | bool():
+            return value
         case int():
             if abs(value) > limits.INTEGER:
                 message = "an integer is beyond 2**53 - 1"
@@ -71,12 +74,12 @@ def _plain(value: object, *, numbers: bool) -> Json:
             return int(value)
         case float() if numbers and math.isfinite(value):
             return float(value) + 0.0  # turns -0.0 into 0.0
-        case Mapping():
+        case list() | tuple():
+            return [_plain(item, numbers=numbers) for item in value]
+        case dict() | Mapping():
             return {
                 _key(key): _plain(item, numbers=numbers) for key, item in value.items()
             }
-        case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
-            return [_plain(item, numbers=numbers) for item in value]
     message = f"canonical JSON cannot hold {type(value).__name__} {value!r:.40}"
     raise ValueError(message)
 
@@ -89,10 +92,12 @@ def _key(key: object) -> str:
 
 
 def _text(text: str) -> str:
+    if text.isascii():
+        return str(text)
     if not unicodedata.is_normalized("NFC", text):
         message = "a text is not in Unicode normal form C"
         raise ValueError(message)
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _SURROGATE.search(text):
         message = "a text holds half of a surrogate pair"
         raise ValueError(message)
     return str(text)

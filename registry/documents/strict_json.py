@@ -72,7 +72,7 @@ STRING = code(
 
 # A string that has begun always matches to its end or to the end of the text, so the
 # scan is linear on any input.
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -123,7 +123,8 @@ def read_json(
     except json.JSONDecodeError as error:
         what = f"{error.msg} in column {error.colno}"
         raise RegistryError(finding(NOT_JSON, path, what, line=error.lineno)) from None
-    _check_strings(value, path)
+    if "\\u" in text:  # without escapes there is no way to write these characters
+        _check_strings(value, path)
     return value
 
 
@@ -153,17 +154,17 @@ def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _check_depth(text: str, path: str) -> None:
-    depth = 0
-    for match in _BRACKETS.finditer(text):
-        bracket = match.group()
-        if bracket in "[{":
+    depth, line = 0, 1
+    for character in _STRING.sub("", text):
+        if character in "[{":
             depth += 1
             if depth > limits.JSON_DEPTH:
-                line = text.count("\n", 0, match.start()) + 1
                 what = f"nested deeper than {limits.JSON_DEPTH} levels"
                 raise RegistryError(finding(TOO_DEEP, path, what, line=line))
-        elif bracket in "]}":
+        elif character in "]}":
             depth -= 1
+        elif character == "\n":
+            line += 1
 
 
 def _check_strings(value: Json, path: str) -> None:

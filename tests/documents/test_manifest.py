@@ -20,6 +20,8 @@ def test_a_manifest_survives_writing_and_reading(
     data = canonical.encode(manifest_value)
     manifest = read_manifest(data, PATH)
     assert manifest_bytes(manifest) == data
+    dumped = manifest.model_dump(mode="json", by_alias=True)
+    assert canonical.encode(dumped) == data
     assert manifest.measured.first == "2026-01-01"
     samples = manifest.file("samples.csv")
     assert samples is not None
