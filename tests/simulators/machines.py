@@ -138,8 +138,10 @@ class _Meters:
         package = (25 + 10 * share + busy * (60 * share + 50 * share**3)) * noise
         dram = (6 + 12 * busy * DRAM.get(point.workload, 0.15)) * noise
         for at in range(machine.sockets):
+            own = 1 + 0.01 * at  # no two sockets draw the same
             for zone, watts in ((f"package_{at}", package), (f"dram_{at}", dram)):
-                self.joules[zone] = (self.joules[zone] + watts) % machine.zone_joules
+                joules = self.joules[zone] + watts * own
+                self.joules[zone] = joules % machine.zone_joules
         self.cpu_seconds += (busy * machine.threads + 0.3) * noise
         work = int((busy * machine.cores + 0.2) * point.hertz * noise)
         self.cycles += work
