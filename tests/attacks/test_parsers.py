@@ -29,7 +29,7 @@ def codes_of(read: Callable[..., object], *args: object) -> set[str]:
     start = time.perf_counter()
     with pytest.raises(RegistryError) as caught:
         read(*args)
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < 20
     for found in caught.value.findings:
         assert found.what.isprintable()
         assert found.fix

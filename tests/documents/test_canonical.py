@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.canonical import encode, encode_numbers, sha256
@@ -18,6 +18,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(values)
 def test_what_is_encoded_reads_back_and_encodes_alike(value: object) -> None:
     data = encode(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.classkey import RULE, class_key, node_type, processor_slug
@@ -93,11 +93,13 @@ def test_a_number_never_changes() -> None:
     assert node_type("xeon-gold-6248r-2s-48c-384g") == 220167414
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30).filter(lambda key: key != "generic"))
 def test_numbers_have_nine_digits(key: str) -> None:
     assert 100_000_000 <= node_type(key) <= 999_999_999
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii"), min_size=1, max_size=60))
 def test_any_model_gives_a_name(model: str) -> None:
     slug = processor_slug(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents import decimals
@@ -45,6 +45,7 @@ def test_outside_the_grammar(text: str) -> None:
         decimals.read(text)
 
 
+@settings(deadline=None)
 @given(st.floats(-1e14, 1e14).map(lambda number: round(number, 9)))
 def test_written_numbers_read_back(number: float) -> None:
     assert abs(decimals.read(decimals.plain(number)) - number) <= 1e-9

@@ -48,14 +48,14 @@ inputs = st.binary(max_size=200) | soups | st.text(max_size=100).map(str.encode)
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150, deadline=None)
 @given(data=inputs)
 def test_a_reader_raises_findings_only(name: str, data: bytes) -> None:
     with contextlib.suppress(RegistryError):
         READERS[name](data)
 
 
-@settings(max_examples=300, deadline=2000)
+@settings(max_examples=300, deadline=None)
 @given(cuts=st.lists(st.tuples(st.integers(0, 10**4), inputs), min_size=1, max_size=3))
 def test_damaged_documents_raise_findings_only(
     cuts: list[tuple[int, bytes]],
@@ -79,7 +79,7 @@ shapes = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=2000)
+@settings(max_examples=300, deadline=None)
 @given(place=st.integers(0, 10**4), shape=shapes)
 def test_values_of_another_shape_raise_findings_only(place: int, shape: object) -> None:
     for name, value in VALUES.items():

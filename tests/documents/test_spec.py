@@ -176,7 +176,7 @@ OPTIONAL = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     dropped=st.sets(st.sampled_from(OPTIONAL)),
     populated=st.integers(1, 8),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -96,6 +96,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(keys.filter(lambda k: k != "<<"), trees, min_size=1, max_size=4))
 def test_what_is_written_reads_back(value: dict[str, object]) -> None:
     data = write_yaml(value)
