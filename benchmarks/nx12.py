@@ -22,7 +22,7 @@ import polars as pl
 from registry.modelling.blocks import time_blocks
 from registry.modelling.evaluate import choose
 from registry.modelling.fits.trainers import FITS
-from registry.modelling.model import LINEAR, TREES, predict_rows
+from registry.modelling.model import LINEAR, TREES
 from registry.modelling.table import Codes, Floats, Table
 
 GROUPS: Final = {
@@ -89,9 +89,9 @@ def errors(table: Table, trainer: str, fold: Codes) -> tuple[float, float, float
     guess = np.empty(len(table))
     for number in np.unique(fold):
         train = table.take(fold != number)
-        part = FITS[trainer].fit(train, choose(train, trainer))
+        choice = choose(train, trainer)
         test = table.take(fold == number)
-        guess[fold == number] = predict_rows(part, test.columns(), len(test))
+        guess[fold == number] = FITS[trainer].guess(train, choice, test)
     miss: Floats = np.abs(guess - table.watts)
     worst = max(float(miss[fold == number].mean()) for number in np.unique(fold))
     return float(miss.mean()), float(100 * (miss / table.watts).mean()), worst

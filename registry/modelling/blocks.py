@@ -16,9 +16,9 @@ Protocol = Literal["server", "workload", "time-block", "load-block", "none"]
 
 BLOCKS: Final = 5
 """Contiguous blocks of a recording or of a load curve."""
-FOLDS: Final = 10
-"""Most servers or workloads held out one by one; more are held out in as many groups."""
-INNER: Final = 4
+FOLDS: Final = {"server": 10, "workload": 5}
+"""Most servers or workloads held out one by one; more are held out in groups."""
+INNER: Final = 3
 """Most folds of the choice that is made inside each training part."""
 
 
@@ -35,8 +35,8 @@ def protocols(table: Table) -> tuple[Protocol, ...]:
     return ("time-block",)
 
 
-def groups(table: Table, protocol: Protocol, most: int = FOLDS) -> Codes:
-    """Number the group of each row, 0 to at most ``most`` - 1, shape (n,)."""
+def groups(table: Table, protocol: Protocol, most: int | None = None) -> Codes:
+    """Number the group of each row from 0, at most ``most`` groups, shape (n,)."""
     if protocol == "none":
         return np.zeros(len(table), dtype=np.int64)
     code = {
@@ -46,7 +46,7 @@ def groups(table: Table, protocol: Protocol, most: int = FOLDS) -> Codes:
         "load-block": table.block,
     }[protocol]
     rank = np.unique(code, return_inverse=True)[1]
-    return np.asarray(rank % most, dtype=np.int64)
+    return np.asarray(rank % (most or FOLDS.get(protocol, BLOCKS)), dtype=np.int64)
 
 
 def time_blocks(rows: int) -> Codes:

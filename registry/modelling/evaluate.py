@@ -15,12 +15,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from registry.modelling.blocks import INNER, Protocol, groups, protocols
-from registry.modelling.fits.trainers import FITS
+from registry.modelling.fits.trainers import FITS, predict_table
 from registry.modelling.model import (
     Component,
     ComponentError,
     ErrorReport,
-    predict_rows,
 )
 from registry.modelling.table import Floats, Table, significant, thinned
 
@@ -77,7 +76,7 @@ def choose(table: Table, trainer: str) -> Any:
     for fold in range(folds):
         train, test = table.take(group != fold), table.take(group == fold)
         for at, choice in enumerate(choices):
-            miss = np.abs(_predict(FITS[trainer].fit(train, choice), test) - test.watts)
+            miss = np.abs(FITS[trainer].guess(train, choice, test) - test.watts)
             totals[at, fold] = significant(math.fsum(miss * test.weight))
     sums = [significant(math.fsum(row)) for row in totals]
     behind = totals - totals[sums.index(min(sums))]
@@ -94,8 +93,8 @@ def hold_out(table: Table, trainer: str, protocol: Protocol) -> HeldOut:
     for fold in range(folds):
         test = group == fold
         train = table.take(~test)
-        part = FITS[trainer].fit(train, choose(train, trainer))
-        watts[test] = _predict(part, table.take(test))
+        choice = choose(train, trainer)
+        watts[test] = FITS[trainer].guess(train, choice, table.take(test))
         flats[:, test] = np.array([[_mean(train)], [np.median(train.watts)]])
     losses = [math.fsum(np.abs(f - table.watts) * table.weight) for f in flats]
     return HeldOut(protocol, folds, watts, flats[int(losses[1] < losses[0])], group)
@@ -136,7 +135,7 @@ def component_error(
         held: Predictions of the same rows while held out.
     """
     guess = held.flat if part is None else held.watts
-    own = guess if part is None else _predict(part, table)
+    own = guess if part is None else predict_table(part, table)
     miss = np.abs(guess - table.watts)
     mae = _weighted(miss, table.weight)
     means = [
@@ -203,10 +202,6 @@ def combined(
         baseline_mae=largest("baseline_mae"),
         components=dict(parts),
     )
-
-
-def _predict(part: Component, table: Table) -> Floats:
-    return predict_rows(part, table.columns(), len(table))
 
 
 def _mean_miss(table: Table, held: HeldOut) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +52,12 @@ class Table:
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Table:
         """Keep some rows, in the order given."""
-        kept = {
-            item.name: value[rows] if isinstance(value, np.ndarray) else value
+        arrays: dict[str, Any] = {
+            item.name: value[rows]
             for item in fields(self)
-            for value in (getattr(self, item.name),)
+            if isinstance(value := getattr(self, item.name), np.ndarray)
         }
-        return Table(**kept)
+        return replace(self, **arrays)
 
     def observed(self) -> tuple[str, ...]:
         """Name the features that every row has and that are not always 0."""
@@ -92,4 +92,4 @@ def thinned(table: Table, limit: int = FIT_ROWS) -> Table:
 def significant(value: float, digits: int = 6) -> float:
     """Round to significant digits, so that another CPU's last bits do not show."""
     rounded = float(f"{value:.{digits - 1}e}")
-    return rounded if rounded else 0.0
+    return rounded or 0.0

@@ -44,8 +44,8 @@ class TreeChoice:
 
 FEW_ROWS: Final = TreeChoice(depth=2, rounds=30, rate=0.3, leaf=0.0)
 MANY_ROWS: Final = (
-    TreeChoice(depth=3, rounds=100, rate=0.1, leaf=0.01),
-    TreeChoice(depth=5, rounds=100, rate=0.1, leaf=0.01),
+    TreeChoice(depth=3, rounds=50, rate=0.2, leaf=0.01),
+    TreeChoice(depth=5, rounds=50, rate=0.2, leaf=0.01),
 )
 
 
@@ -65,6 +65,17 @@ def fit_trees(table: Table, choice: TreeChoice) -> Trees:
     Returns:
         Trees over all features of the table, in its order.
     """
+    booster, start = _train(table, choice)
+    return Trees(_portable(booster, start), table.names)
+
+
+def guess_trees(train: Table, choice: TreeChoice, test: Table) -> Floats:
+    """Fit to one table and predict another, shape (len(test),), without storing."""
+    booster, _ = _train(train, choice)
+    return np.maximum(_predict(booster, test.values), 0.0)
+
+
+def _train(table: Table, choice: TreeChoice) -> tuple[xgboost.Booster, float]:
     table = thinned(table)
     observed = table.observed()
     values = table.values.copy()
@@ -77,11 +88,11 @@ def fit_trees(table: Table, choice: TreeChoice) -> Trees:
     matrix = xgboost.DMatrix(values, label=table.watts, weight=weight, nthread=1)
     settings: dict[str, Any] = {
         "objective": "reg:squarederror",
-        "tree_method": "exact" if rows <= SMALL else "hist",
-        "max_bin": 256,
+        "tree_method": "exact" if rows < SMALL else "hist",
         "max_depth": choice.depth,
         "eta": choice.rate,
         "lambda": 0.0 if rows < SMALL else 1.0,
+        "gamma": 0.0 if choice.rounds else 1e30,
         "min_child_weight": max(choice.leaf * rows, 1e-6),
         "monotone_constraints": tuple(1 for _ in table.names),
         "base_score": start,
@@ -89,10 +100,7 @@ def fit_trees(table: Table, choice: TreeChoice) -> Trees:
         "seed": 0,
         "verbosity": 0,
     }
-    if not choice.rounds:
-        settings |= {"gamma": 1e30}
-    booster = xgboost.train(settings, matrix, max(choice.rounds, 1))
-    return Trees(_portable(booster, start), table.names)
+    return xgboost.train(settings, matrix, max(choice.rounds, 1)), start
 
 
 def _portable(booster: xgboost.Booster, start: float) -> str:
@@ -126,5 +134,9 @@ def predict_trees(booster_json: str, values: Floats) -> Floats:
     booster = xgboost.Booster()
     booster.load_model(bytearray(booster_json.encode()))
     booster.set_param({"nthread": 1})
+    return _predict(booster, values)
+
+
+def _predict(booster: xgboost.Booster, values: Floats) -> Floats:
     matrix = xgboost.DMatrix(values, nthread=1)
     return np.asarray(booster.predict(matrix), dtype=np.float64)
