@@ -20,8 +20,6 @@ COLUMNS: Final = 256
 """The most columns of a table."""
 LINE_BYTES: Final = 64 * KIB
 """The longest line of a table."""
-CELL_BYTES: Final = 64
-"""The longest cell of a table."""
 SHOWN_PER_COLUMN: Final = 5
 """How many bad cells of a column are named one by one."""
 
@@ -30,6 +28,8 @@ YAML_DEPTH: Final = 16
 YAML_NODES: Final = 10_000
 JSON_BYTES: Final = 1 * MIB
 JSON_DEPTH: Final = 16
+NUMBER_CHARACTERS: Final = 64
+"""The longest number of a JSON document."""
 INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly."""
 

@@ -135,7 +135,9 @@ def _integer(digits: str) -> int:
 
 
 def _fraction(digits: str) -> float:
-    if len(digits) > limits.CELL_BYTES or not math.isfinite(number := float(digits)):
+    if len(digits) > limits.NUMBER_CHARACTERS or not math.isfinite(
+        number := float(digits)
+    ):
         return _no_number(digits)
     return number
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import pytest
+import yaml
 
-from registry.documents import canonical, limits
+from registry.documents import canonical, limits, strict_yaml
 from registry.documents.findings import RegistryError
 from registry.documents.manifest import read_manifest
 from registry.documents.names import path_problem
@@ -253,7 +254,11 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
     ],
     ids=range(18),
 )
-def test_b10_yaml_features_that_bite(data: bytes, codes: set[str]) -> None:
+@pytest.mark.parametrize("loader", [yaml.CSafeLoader, yaml.SafeLoader])
+def test_b10_yaml_features_that_bite(
+    data: bytes, codes: set[str], loader: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(strict_yaml, "_LOADER", loader)
     assert codes_of(read_yaml, data, "specs/a.yaml") <= codes
     assert codes_of(read_spec, data, "specs/a.yaml") <= codes
 
