@@ -60,12 +60,12 @@ ProductName = Annotated[
         min_length=1,
         max_length=80,
         pattern=(
-            r"^[A-Za-z0-9][A-Za-z0-9._+/()-]*"
-            r"(?:(?: @)? [A-Za-z0-9(][A-Za-z0-9._+/()-]*)*$"
+            r"^[A-Za-z0-9][A-Za-z0-9.,_+/()-]*"
+            r"(?:(?: @)? [A-Za-z0-9(][A-Za-z0-9.,_+/()-]*)*$"
         ),
     ),
 ]
-"""The name of a product: words of ASCII letters, digits and ``. _ + / ( ) -``."""
+"""The name of a product: words of ASCII letters, digits and ``. , _ + / ( ) -``."""
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,39}$")]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.()_-]{0,31}$")]
 Hertz = Annotated[StrictInt, Field(ge=10_000_000, le=20_000_000_000), Whole]
