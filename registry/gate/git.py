@@ -46,7 +46,9 @@ def environment() -> dict[str, str]:
 
 
 def _command(repo: Path, arguments: Sequence[str]) -> list[str]:
-    return ["git", "-C", str(repo), *arguments]
+    # Even `git diff-tree` runs the programs that a repository's settings name.
+    off = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    return ["git", "--no-pager", *off, "-C", str(repo), *arguments]
 
 
 def git(repo: Path, *arguments: str) -> bytes:

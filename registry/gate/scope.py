@@ -145,20 +145,24 @@ def scope_of(changed: Sequence[Change], merged: Collection[str]) -> Scope:
 
 
 def check_spec_use(
-    scope: Scope, named: str, merged: Collection[str], users: Callable[[str], list[str]]
+    scope: Scope,
+    named: Collection[str],
+    merged: Collection[str],
+    users: Callable[[str], list[str]],
 ) -> list[Finding]:
     """Whether a change's specs are its bundle's own.
 
     Args:
         scope: what the change touches.
-        named: path of the spec that the proposed manifest names.
+        named: paths of the specs that its manifests name.
         merged: all paths of the branch.
-        users: datasets other than this one that were signed with a merged spec.
+        users: other datasets that were signed with a merged spec.
     """
     found: list[Finding] = []
     for path in scope.specs:
-        if path != named:
-            found.append(finding(STRAY_SPEC, path, f"the manifest names {named}"))
+        if path not in named:
+            what = f"the manifest names {', '.join(sorted(named))}"
+            found.append(finding(STRAY_SPEC, path, what))
         elif path in merged and (others := users(path)):
             what = f"signed with it: {', '.join(others[:5])}"
             found.append(finding(SHARED_SPEC, path, what))

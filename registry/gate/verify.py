@@ -123,7 +123,8 @@ def _listed(tree: Tree, outcome: Outcome) -> list[str]:
     for entry in tree.entries():
         # Files of a bundle and trust files are checked with what they belong to.
         path = entry.path
-        if contribution(path) and dataset_of(path) is None and path[:15] != TRUST:
+        apart = dataset_of(path) is None and not path.startswith(TRUST)
+        if apart and contribution(path):
             outcome.findings += check_entry(entry)
     return sorted({name for path in ours if (name := dataset_of(path)) is not None})
 

@@ -116,8 +116,7 @@ def verify_change(
     if scope.withdraws and scope.dataset:
         _check_withdrawal(merge, scope.dataset, keyring, outcome)
     else:
-        for dataset in _datasets(merge):
-            _check_bundle(merge, scope, dataset, keyring, outcome, expectations)
+        _check_bundles(merge, scope, keyring, outcome, expectations=expectations)
     return outcome.report()
 
 
@@ -176,48 +175,65 @@ def _check_trust(
     return Keyring.of(contributors.values()), found
 
 
-def _check_bundle(
+def _check_bundles(
     merge: _Merge,
     scope: Scope,
-    dataset: str,
     keyring: Keyring,
     outcome: Outcome,
+    *,
     expectations: bool,
 ) -> None:
-    examined = examine(merge.head, dataset, trust=keyring, at=merge.proposal.now)
-    outcome.bundles += 1
-    outcome.findings += examined.findings
-    if examined.manifest is None:
+    """Check every bundle that the change touches, by itself and against the rest."""
+    datasets = _datasets(merge)
+    if not datasets:
         return
+    at = merge.proposal.now
+    examined = [examine(merge.head, name, trust=keyring, at=at) for name in datasets]
     others = _merged_manifests(merge)
-    _check_place(merge, scope, examined, examined.manifest, others, outcome)
-    judge(examined, outcome, expectations=expectations)
+    _check_specs(merge, scope, examined, others, outcome)
+    for one in examined:
+        outcome.bundles += 1
+        outcome.findings += one.findings
+        if one.manifest is not None:
+            _check_place(merge, one.manifest, others, outcome)
+        judge(one, outcome, expectations=expectations)
+
+
+def _check_specs(
+    merge: _Merge,
+    scope: Scope,
+    examined: Sequence[Examined],
+    others: dict[str, tuple[Manifest, str]],
+    outcome: Outcome,
+) -> None:
+    ours = {one.dataset for one in examined}
+    manifests = [one.manifest for one in examined if one.manifest is not None]
+
+    def users(spec: str) -> list[str]:
+        signed = (
+            name for name, (other, _) in others.items() if other.spec.path == spec
+        )
+        return sorted(set(signed) - ours)
+
+    # Without its manifest nobody knows which spec is a bundle's own.
+    if len(manifests) == len(examined):
+        named = {manifest.spec.path for manifest in manifests}
+        outcome.findings += check_spec_use(scope, named, merge.merged, users)
 
 
 def _check_place(
     merge: _Merge,
-    scope: Scope,
-    examined: Examined,
     manifest: Manifest,
     others: dict[str, tuple[Manifest, str]],
     outcome: Outcome,
 ) -> None:
-    """Check the bundle against what is merged: versions, specs, duplicates."""
+    """Check a bundle against what is merged: its version, its owner, duplicates."""
     from registry.gate.duplicates import check_duplicates  # noqa: PLC0415
 
-    dataset, path = examined.dataset, f"{DATASETS}{examined.dataset}/{MANIFEST}"
-
-    def users(spec: str) -> list[str]:
-        return sorted(
-            name
-            for name, (other, _) in others.items()
-            if name != dataset and other.spec.path == spec
-        )
-
-    outcome.findings += check_succession(
-        manifest, others.get(dataset), merge.proposal.author, path
-    )
-    outcome.findings += check_spec_use(scope, manifest.spec.path, merge.merged, users)
+    dataset = manifest.dataset
+    path = f"{DATASETS}{dataset}/{MANIFEST}"
+    author = merge.proposal.author
+    outcome.findings += check_succession(manifest, others.get(dataset), author, path)
     known = {
         name: other
         for name, (other, _) in others.items()

@@ -8,6 +8,7 @@ simulated.write(folder)
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["ARRIVED", "NOW", "MemoryTree", "Simulator", "registry_of"]
+__all__ = ["ARRIVED", "NOW", "MemoryTree", "Simulator", "registry_of", "small"]
 
 NOW = 1_790_000_000
 """The present of tests: 21 September 2026."""
@@ -242,6 +243,30 @@ class Simulator:
         run_git(repo, "commit", "-q", "--allow-empty", "-m", message, when=when)
         return run_git(repo, "rev-parse", "HEAD").strip()
 
+    def record(
+        self, repo: Path, branch: str = "main", start: str = "", when: int = ARRIVED
+    ) -> None:
+        """Put a commit of exactly these files on a branch, without a work tree.
+
+        Args:
+            repo: a repository; made if there is none.
+            branch: the branch that gets the commit.
+            start: revision before it; the branch itself if empty.
+            when: time of author and committer, in seconds since 1970.
+        """
+        if not repo.exists():
+            repo.mkdir(parents=True)
+            run_git(repo, "init", "-q", "-b", "main", "--template=")
+        stamp = f"T <t@example.org> {when} +0000"
+        lines = [f"commit refs/heads/{branch}\n", f"committer {stamp}\n", "data 0\n"]
+        lines += [f"from {start}^0\n"] if start else []
+        stream = ["".join([*lines, "deleteall\n"]).encode()]
+        for path, content in self.files.items():
+            stream.append(f"M 100644 inline {path}\ndata {len(content)}\n".encode())
+            stream += [content, b"\n"]
+        command = ["git", "-C", str(repo), "fast-import", "--quiet", "--force"]
+        subprocess.run(command, input=b"".join(stream), check=True, capture_output=True)
+
     def _entry(self, path: str) -> dict[str, Any]:
         content, name = self.files[path], path.rpartition("/")[2]
         header, _, rows = content.partition(b"\n")
@@ -258,6 +283,25 @@ class Simulator:
 
     def _write_manifest(self, dataset: str, value: dict[str, Any]) -> None:
         self.files[_manifest_path(dataset)] = canonical.encode(value)
+
+
+def small() -> Simulator:
+    """A registry of two contributors, 42 and 43, and their load-levels bundles.
+
+    42 has server-a and server-b, 43 has server-c. Each call gives a copy of its own.
+    """
+    return _small().copy()
+
+
+@functools.cache
+def _small() -> Simulator:
+    simulated = Simulator()
+    simulated.enrol(42)
+    simulated.enrol(43)
+    simulated.add_levels("server-a", 42)
+    simulated.add_levels("server-b", 42)
+    simulated.add_levels("server-c", 43)
+    return simulated
 
 
 def registry_of(bundles: int, contributors: int = 3) -> Simulator:
