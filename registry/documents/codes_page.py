@@ -34,13 +34,14 @@ def codes_page() -> str:
     imports every module first.
     """
     lines = ["# Findings", "", "Generated from the code; a code never changes meaning."]
-    for letter, subject in _SUBJECTS.items():
+    letters = dict.fromkeys((*_SUBJECTS, *(name[0] for name in CODES)))
+    for letter in letters:
         codes = sorted(
             (code for code in CODES.values() if code.id.startswith(letter)),
             key=lambda code: code.id,
         )
         if codes:
-            lines += ["", f"## {subject}", ""]
+            lines += ["", f"## {_SUBJECTS.get(letter, letter)}", ""]
             lines += ["| code | severity | what | remedy | threats |"]
             lines += ["|---|---|---|---|---|"]
         for code in codes:

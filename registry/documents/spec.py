@@ -181,15 +181,24 @@ def read_spec(data: bytes, path: str) -> HardwareSpec:
     """
     document = strict_yaml.read_yaml(data, path)
     value: dict[str, Any] = document.value
-    if "schema" not in value:
-        missing = finding(CODES.missing, path, "schema: the field is missing", line=1)
+    try:
+        spec = validate(HardwareSpec, value, path, CODES, document.lines)
+    except RegistryError as error:
+        raise RegistryError((*_missing_schema(value, path), *error.findings)) from None
+    if missing := _missing_schema(value, path):
         raise RegistryError(missing)
-    spec = validate(HardwareSpec, value, path, CODES, document.lines)
     if path.startswith("specs/") and path != f"specs/{spec.machine}.yaml":
         what = f'the machine is "{spec.machine}"'
         line = document.lines.get(("machine",))
         raise RegistryError(finding(WRONG_NAME, path, what, line=line))
     return spec
+
+
+def _missing_schema(value: dict[str, Any], path: str) -> tuple[Finding, ...]:
+    """Find a missing version, which only specs made by code may leave to the model."""
+    if "schema" in value:
+        return ()
+    return (finding(CODES.missing, path, "schema: the field is missing", line=1),)
 
 
 def write_spec(spec: HardwareSpec) -> bytes:

@@ -141,6 +141,11 @@ def test_all_contradictions_are_found_at_once(spec_value: dict[str, Any]) -> Non
     assert [code for code, _ in findings_of(value)] == ["H004", "H004"]
 
 
+def test_a_missing_version_hides_nothing_else(spec_value: dict[str, Any]) -> None:
+    value = changed(changed(spec_value, "schema", None), "cpu.cores", 0)
+    assert [code for code, _ in findings_of(value)] == ["H002", "H003"]
+
+
 def test_a_contradiction_has_the_line_of_its_field(spec_value: dict[str, Any]) -> None:
     data = as_yaml(changed(spec_value, "cpu.cores", 47))
     with pytest.raises(RegistryError) as caught:
