@@ -5,18 +5,24 @@ Heavy packages load inside the subcommand that needs them, so `--help` stays fas
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from registry import __version__
 from registry.gate import terminal
+from registry.gate.progress import progress_line
 
 if TYPE_CHECKING:
-    from registry.gate.verify import Report
+    from registry.documents.findings import Finding
+    from registry.gate.outcome import Report
+    from registry.gate.tree import Tree
+    from registry.modelling.plan import Reason
 
 app = typer.Typer(
     name="registry",
@@ -37,23 +43,26 @@ Root = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 Rev = Annotated[
-    str | None, typer.Option(help="Read this git revision instead of the work tree.")
+    str | None,
+    typer.Option(help="Read this git revision instead of the work tree."),
 ]
-Release = Annotated[
+Since = Annotated[
     Path | None,
     typer.Option(
-        help="A release folder whose unchanged models are kept.",
+        help="An earlier release folder, whose unchanged models are taken over.",
         exists=True,
         file_okay=False,
     ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes that fit models.")]
+From = Annotated[
+    str, typer.Option("--from", help="A release or channel folder, or its URL.")
+]
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    json_output = terminal.wants_json(sys.argv[1:])
-    sys.exit(terminal.run(app, json_output=json_output))
+    sys.exit(terminal.run(app, json_output=terminal.wants_json(sys.argv[1:])))
 
 
 @app.callback(invoke_without_command=True)
@@ -93,37 +102,237 @@ def verify(
     json_output: Json = False,
 ) -> None:
     """Check the whole registry, or with --base what a change adds to it."""
-    from registry.gate import command
-
     if base is not None and rev is not None:
         raise typer.BadParameter("--base and --rev exclude each other")
-    keys = published_keys.read_text("utf-8").splitlines() if published_keys else None
-    with command.progress_bar(hidden=json_output) as progress:
-        report: Report = (
-            command.verify_revision(root, rev, progress)
-            if base is None
-            else command.verify_between(root, base, head, author, keys, progress)
-        )
+    if base is None and (author is not None or published_keys is not None):
+        raise typer.BadParameter("--author and --published-keys need --base")
+    now = int(time.time())
+    with progress_line(hidden=json_output) as show:
+        if base is not None:
+            from registry.gate.verify_change import verify_change
+
+            show(f"verifying what {head} adds to {base}")
+            keys = published_keys and published_keys.read_text("utf-8").splitlines()
+            report = verify_change(
+                root, base, head, author=author, published_keys=keys, now=now
+            )
+        else:
+            from registry.gate.git_tree import arrivals
+            from registry.gate.verify import verify_registry
+
+            report = verify_registry(
+                _tree(root, rev),
+                arrivals=arrivals(root, rev or "HEAD"),
+                now=now,
+                progress=lambda dataset: show(f"verifying {dataset}"),
+            )
     if results is not None:
-        command.write_results(results, report)
-    command.print_report(report, json_output=json_output)
-    raise typer.Exit(command.exit_code(report.findings))
+        _write(results, _text(report.expectation_results))
+    _print_report(report, json_output=json_output)
+    raise typer.Exit(_exit_code(report.findings))
+
+
+@app.command()
+def plan(
+    root: Root = Path(),
+    rev: Rev = None,
+    since: Since = None,
+    *,
+    json_output: Json = False,
+) -> None:
+    """Name the models that the next release must fit again, and why."""
+    from registry.publish.release import plan_release
+
+    with progress_line(hidden=json_output) as show:
+        show("reading manifests")
+        planned = plan_release(root, rev=rev, since=since)
+    if json_output:
+        document = {
+            "schema": "plan/1",
+            "fit": [str(order.id) for order in planned.fit],
+            "reuse": [str(order.id) for order in planned.reuse],
+            "drop": list(planned.drop),
+            "reasons": [
+                {"class": one.class_key, "models": list(one.models), "why": one.why}
+                for one in planned.reasons
+            ],
+        }
+        typer.echo(_text(document), nl=False)
+        return
+    _print_reasons(planned.reasons)
+    typer.echo(
+        f"{len(planned.fit)} models to fit, {len(planned.reuse)} unchanged,"
+        f" {len(planned.drop)} to drop"
+    )
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    root: Root = Path(),
+    rev: Rev = None,
+    since: Since = None,
+    jobs: Jobs = 1,
+    *,
+    json_output: Json = False,
+) -> None:
+    """Fit the affected models and write a release folder."""
+    from registry.publish.release import build_release
+
+    with progress_line(hidden=json_output) as show:
+        built = build_release(root, out, rev=rev, since=since, jobs=jobs, progress=show)
+    if json_output:
+        document = {
+            "schema": "build/1",
+            "changed": built.changed,
+            "out": str(built.out),
+            "tag": built.tag,
+            "fitted": built.fitted,
+            "reused": built.reused,
+            "dropped": list(built.dropped),
+            "published": built.published,
+            "withheld": built.withheld,
+        }
+        typer.echo(_text(document), nl=False)
+        return
+    _print_reasons(built.reasons)
+    if not built.changed:
+        typer.echo(f"nothing to do: {built.out} is release {built.tag} already")
+        return
+    source = built.index.commit or "an uncommitted work tree: serial 0, no commit"
+    typer.echo(
+        f"release {built.tag} in {built.out}, from {source}\n"
+        f"{built.fitted} models fitted, {built.reused} taken over,"
+        f" {len(built.dropped)} dropped; {built.published} published,"
+        f" {built.withheld} withheld (no better than simpler ones, see index.json)"
+    )
+
+
+@app.command()
+def publish(
+    release: Annotated[
+        Path, typer.Argument(help="A release folder.", exists=True, file_okay=False)
+    ],
+    to: Annotated[str, typer.Option(help="The channel: dir:PATH.")],
+    *,
+    json_output: Json = False,
+) -> None:
+    """Put a release where others find it; again is harmless."""
+    from registry.publish.channels import publish as send
+
+    done = send(release, to)
+    if json_output:
+        document = {
+            "schema": "publish/1",
+            "folder": str(done.folder),
+            "tag": done.tag,
+            "new": done.new,
+            "latest": done.latest,
+            "serial": done.serial,
+        }
+        typer.echo(_text(document), nl=False)
+        return
+    what = "published" if done.new else "was there already"
+    typer.echo(f"release {done.tag} {what}: {done.folder}")
+    typer.echo(
+        "latest points to it"
+        if done.latest
+        else "latest stays where it is: it points to a newer release"
+    )
+
+
+@app.command()
+def fetch(
+    place: From,
+    spec: Annotated[
+        Path | None,
+        typer.Option(help="The server's hardware spec.", exists=True, dir_okay=False),
+    ] = None,
+    number: Annotated[
+        int | None, typer.Option("--class", min=0, help="The number of its class.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Energy source: acpi or rapl-sysfs; else all.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option(help="AbsPower for nodes, DynPower for processes.")
+    ] = "AbsPower",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the verified files here.")
+    ] = None,
+    digest: Annotated[
+        str | None, typer.Option(help="Demand this SHA-256 of index.json.")
+    ] = None,
+    *,
+    estimator: Annotated[
+        bool, typer.Option("--estimator", help="For Kepler's Python estimator.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Verify a release, pick a server's models and print Kepler's settings."""
+    if (spec is None) == (number is None):
+        raise typer.BadParameter("name the server by --spec or by --class")
+    if source not in {None, "acpi", "rapl-sysfs"}:
+        raise typer.BadParameter("--source is acpi or rapl-sysfs")
+    if output not in {"AbsPower", "DynPower"}:
+        raise typer.BadParameter("--output is AbsPower or DynPower")
+    from registry import client
+
+    with progress_line(hidden=json_output) as show:
+        show(f"verifying {place}")
+        fetched = client.fetch(
+            place,
+            spec=spec,
+            number=number,
+            source=source,
+            output=output,
+            estimator=estimator,
+            out=out,
+            digest=digest,
+        )
+    if json_output:
+        typer.echo(_text(client.as_json(fetched)), nl=False)
+    else:
+        typer.echo("\n".join(client.as_lines(fetched)))
+
+
+@app.command()
+def rebuild(
+    compare: Annotated[
+        str, typer.Option(help="The release to compare with: a folder or a URL.")
+    ],
+    root: Root = Path(),
+    jobs: Jobs = 1,
+    *,
+    json_output: Json = False,
+) -> None:
+    """Build a release again from its commit and compare every byte."""
+    from registry import client
+    from registry.gate.report import print_findings
+
+    with progress_line(hidden=json_output) as show:
+        again = client.rebuild_and_compare(root, compare, jobs=jobs, progress=show)
+    if json_output or again.findings:
+        print_findings(again.findings, json_output=json_output)
+    if not json_output:
+        verdict = f"{len(again.findings)} differ" if again.findings else "all equal"
+        source = again.commit or "the work tree"
+        typer.echo(f"{again.tag} from {source}: {again.files} files, {verdict}")
+    raise typer.Exit(_exit_code(again.findings))
 
 
 @app.command()
 def codes() -> None:
     """Print the catalogue of all finding codes as Markdown."""
-    from registry.documents.codes_page import codes_page
-    from registry.gate.command import import_everything
+    from registry.catalogues import all_codes_page
 
-    import_everything("registry", "tools")
-    typer.echo(codes_page(), nl=False)
+    typer.echo(all_codes_page(), nl=False)
 
 
 @app.command()
 def columns() -> None:
     """Print the catalogue of all columns as Markdown."""
-    from registry.documents.codes_page import columns_page
+    from registry.documents.columns_page import columns_page
 
     typer.echo(columns_page(), nl=False)
 
@@ -131,24 +340,60 @@ def columns() -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of a hardware spec."""
-    import json
-
     from registry.documents.spec import spec_schema
 
-    typer.echo(json.dumps(spec_schema(), indent=2, sort_keys=True))
+    typer.echo(_text(spec_schema()), nl=False)
 
 
 @trust_app.command("allowed-signers")
 def allowed_signers(root: Root = Path(), rev: Rev = None) -> None:
     """Print all keys in OpenSSH's own format, for `ssh-keygen -Y verify`."""
     from registry.gate.allowed_signers import allowed_signers as lines
-    from registry.gate.command import open_tree
 
-    typer.echo(lines(open_tree(root, rev)), nl=False)
+    typer.echo(lines(_tree(root, rev)), nl=False)
 
 
-def _progress(*, hidden: bool) -> Callable[[str], None]:
-    """Give a function that shows one line of progress, or does nothing."""
-    if hidden or not sys.stderr.isatty():
-        return lambda _: None
-    return lambda line: typer.echo(f"\r\033[K{line}", nl=False, err=True)
+def _tree(root: Path, rev: str | None) -> Tree:
+    if rev is None:
+        from registry.gate.directory_tree import directory_tree
+
+        return directory_tree(root)
+    from registry.gate.git_tree import git_tree
+
+    return git_tree(root, rev)
+
+
+def _print_report(report: Report, *, json_output: bool) -> None:
+    """Print a verification, and tell GitHub's runner where there is one."""
+    import os
+
+    from registry.gate import report as shown
+
+    if os.environ.get("GITHUB_ACTIONS") == "true" and not json_output:
+        typer.echo(shown.annotations(report.findings), nl=False)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as page:
+                page.write(shown.step_summary(report))
+    shown.print_report(report, json_output=json_output)
+
+
+def _print_reasons(reasons: Iterable[Reason]) -> None:
+    for one in reasons:
+        typer.echo(f"{one.class_key}: {one.why} ({len(one.models)} models)")
+
+
+def _exit_code(findings: Iterable[Finding]) -> int:
+    """Only an error refuses a contribution; warnings are for the reviewer."""
+    refused = any(one.severity == "error" for one in findings)
+    return terminal.EXIT_FINDINGS if refused else terminal.EXIT_OK
+
+
+def _text(document: Any) -> str:
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, "utf-8")
+    part.replace(path)
