@@ -6,12 +6,10 @@ and nothing tells whether a model was fitted or taken over from an earlier relea
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError
-from registry.gate.identity import read_keyring
 from registry.modelling.plan import plan, read_catalogue
 from registry.publish.header import header
 from registry.publish.integrity import tag_of
@@ -23,14 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from registry.documents.bundle import Bundle
-    from registry.gate.tree import Tree
-    from registry.modelling.plan import Plan, Reason
+    from registry.modelling.plan import Catalogue, Plan, PreviousRelease, Reason
     from registry.publish.index import Index
     from registry.publish.previous import Previous
     from registry.publish.source import Source
 
-    Open = Callable[[Tree, str], Bundle]
     Progress = Callable[[str], None]
 
 __all__ = ["BuildResult", "build_from", "build_release", "plan_release"]
@@ -105,7 +100,7 @@ def plan_release(
     """Say what a build would fit, take over and drop, and why."""
     previous = None if since is None else open_previous(since)
     earlier = None if previous is None else previous.for_plan()
-    return plan(read_catalogue(open_source(root, rev).tree, earlier), earlier)
+    return plan(_catalogue(open_source(root, rev), earlier), earlier)
 
 
 def build_from(
@@ -115,7 +110,6 @@ def build_from(
     since: Path | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
-    open_with: Open | None = None,
 ) -> BuildResult:
     """Build the release of an opened registry; see `build_release`.
 
@@ -125,13 +119,12 @@ def build_from(
         since: As in `build_release`.
         jobs: As in `build_release`.
         progress: As in `build_release`.
-        open_with: Opens and checks one bundle; by default the gate's way.
 
     """
     recover(out)
     previous = _earlier(out, since)
     earlier = None if previous is None else previous.for_plan()
-    catalogue = read_catalogue(source.tree, earlier)
+    catalogue = _catalogue(source, earlier)
     planned = plan(catalogue, earlier)
     head = header(source, catalogue, previous)
     if previous is not None and _nothing_to_do(previous, planned, head, out):
@@ -145,7 +138,8 @@ def build_from(
         fit_models(
             source.tree,
             planned,
-            open_with=open_with or _gate(source),
+            arrivals=source.arrivals,
+            now=source.now,
             jobs=jobs,
             progress=progress,
         )
@@ -161,6 +155,12 @@ def build_from(
         staging.abandon()
         raise
     return _result(index, data, planned, out, changed=True)
+
+
+def _catalogue(source: Source, earlier: PreviousRelease | None) -> Catalogue:
+    return read_catalogue(
+        source.tree, earlier, arrivals=source.arrivals, now=source.now
+    )
 
 
 def _earlier(out: Path, since: Path | None) -> Previous | None:
@@ -180,20 +180,6 @@ def _nothing_to_do(previous: Previous, planned: Plan, head: Index, out: Path) ->
         return False
     here = out / "index.json"
     return here.is_file() and here.read_bytes() == previous.data
-
-
-def _gate(source: Source) -> Open:
-    """Open bundles as the gate does, with keys as they were valid on arrival."""
-    from registry.gate.opening import open_bundle  # noqa: PLC0415 - reads tables
-
-    keyring, _ = read_keyring(source.tree)
-    now = int(time.time())
-
-    def opened(tree: Tree, dataset: str) -> Bundle:
-        at = source.arrivals.get(dataset, now)
-        return open_bundle(tree, dataset, trust=keyring, at=at)
-
-    return opened
 
 
 def _result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,9 @@ from registry.documents.findings import RegistryError
 from registry.gate.directory_tree import directory_tree
 from registry.gate.git import git
 from registry.gate.git_tree import arrivals, git_tree
+from registry.gate.paths import WITHDRAWN
 from registry.gate.tree import DATASETS, ROOTS
 from registry.gate.withdrawal import read_withdrawal
-from registry.modelling.catalogue import WITHDRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,12 +33,14 @@ class Source:
         commit: The full name of the commit, or None for a work tree.
         serial: The commit's committer time, seconds since 1970; 0 for a work tree.
         arrivals: When each bundle came to main, in the same unit.
+        now: The time at which keys of bundles without an arrival must be valid.
     """
 
     tree: Tree
     commit: str | None = None
     serial: int = 0
     arrivals: Mapping[str, int] = field(default_factory=dict)
+    now: int = field(default_factory=lambda: int(time.time()))
 
 
 def open_source(root: Path, rev: str | None = None) -> Source:
@@ -59,7 +62,8 @@ def open_source(root: Path, rev: str | None = None) -> Source:
         rev = "HEAD"
     tree = git_tree(root, rev)
     serial = int(git(root, "show", "-s", "--format=%ct", tree.commit))
-    return Source(tree, tree.commit, serial, arrivals(root, tree.commit))
+    arrived = arrivals(root, tree.commit)
+    return Source(tree, tree.commit, serial, arrived, now=serial)
 
 
 def withdrawals(tree: Tree) -> dict[str, Withdrawal]:
