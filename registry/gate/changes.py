@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from registry.documents.findings import RegistryError
-from registry.gate.git import commit_of, git
+from registry.gate.git import git
 from registry.gate.git_tree import path_text
 from registry.gate.tree import history
 
@@ -38,19 +38,18 @@ def fork_point(repo: Path, base: str, head: str) -> str:
 
     Args:
         repo: a repository.
-        base: the branch to be merged into.
-        head: the change.
+        base: full name of the commit to be merged into.
+        head: full name of the change's commit.
 
     Raises:
         RegistryError: T003, there is none or more than one.
     """
-    commits = commit_of(repo, base), commit_of(repo, head)
     try:
-        found = git(repo, "merge-base", "--all", *commits).decode("ascii").split()
+        found = git(repo, "merge-base", "--all", base, head).decode("ascii").split()
     except RegistryError:
         found = []
     if len(found) != 1:
-        message = f"{head!r} has {len(found)} common ancestors with {base!r}, not one"
+        message = f"{head} has {len(found)} common ancestors with {base}, not one"
         raise history(message)
     return found[0]
 

@@ -55,6 +55,13 @@ WITHDRAWN_BY_OTHER = code(
     "Reviewers: make sure that this is the maintainers' decision.",
     "W12",
 )
+UNREADABLE_TRUST = code(
+    "K028",
+    Severity.ERROR,
+    "The merged trust file cannot be read, so nobody can tell what it said.",
+    "Maintainers restore it from an earlier commit first.",
+    "S10",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,9 @@ def _check_trust(
         old = keyring.contributors.get(new.id)
         if old is not None:
             found += check_update(old, new, keyring, proposal)
+            continue
+        if path in merge.merged:
+            found.append(finding(UNREADABLE_TRUST, path, "its history is unknown"))
             continue
         problems = check_new_contributor(new, keyring, proposal)
         found += problems
