@@ -112,7 +112,11 @@ def verify(
             from registry.gate.verify_change import verify_change
 
             show(f"verifying what {head} adds to {base}")
-            keys = published_keys and published_keys.read_text("utf-8").splitlines()
+            keys = (
+                None
+                if published_keys is None
+                else published_keys.read_text("utf-8").splitlines()
+            )
             report = verify_change(
                 root, base, head, author=author, published_keys=keys, now=now
             )
@@ -120,9 +124,10 @@ def verify(
             from registry.gate.git_tree import arrivals
             from registry.gate.verify import verify_registry
 
+            tree = _tree(root, rev)
             report = verify_registry(
-                _tree(root, rev),
-                arrivals=arrivals(root, rev or "HEAD"),
+                tree,
+                arrivals=arrivals(root, rev or "HEAD", tree),
                 now=now,
                 progress=lambda dataset: show(f"verifying {dataset}"),
             )
@@ -370,7 +375,7 @@ def _print_report(report: Report, *, json_output: bool) -> None:
     from registry.gate import report as shown
 
     if os.environ.get("GITHUB_ACTIONS") == "true" and not json_output:
-        typer.echo(shown.annotations(report.findings), nl=False)
+        typer.echo(shown.workflow_commands(report.findings), nl=False)
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(summary).open("a", encoding="utf-8") as page:
                 page.write(shown.step_summary(report))

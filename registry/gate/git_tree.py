@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from registry.documents.findings import RegistryError
 from registry.gate.git import BlobReader, commit_of, git
 from registry.gate.tree import DATASETS, REGULAR, Entry, below, history, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from registry.gate.tree import Tree
 
 __all__ = ["GitTree", "arrivals", "git_tree", "path_text"]
 
@@ -95,7 +98,7 @@ def _list(repo: Path, commit: str) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.path)
 
 
-def arrivals(repo: Path, rev: str) -> dict[str, int]:
+def arrivals(repo: Path, rev: str, tree: Tree | None = None) -> dict[str, int]:
     """When each bundle's present manifest came to the branch.
 
     A date that a contributor wrote counts for nothing: the time is that of the commit
@@ -104,6 +107,7 @@ def arrivals(repo: Path, rev: str) -> dict[str, int]:
     Args:
         repo: a repository.
         rev: the commit whose first parents are walked.
+        tree: if given, manifests that are not the commit's own have not arrived yet.
 
     Returns:
         Dataset to committer time in seconds since 1970, of the newest first-parent
@@ -112,7 +116,7 @@ def arrivals(repo: Path, rev: str) -> dict[str, int]:
     Raises:
         RegistryError: T003, the history was cut short, so that times are unknown.
     """
-    if not _is_repository(repo):
+    if not _is_repository(repo) or not git(repo, "rev-list", "-n", "1", "--all"):
         return {}
     commit = commit_of(repo, rev)
     if git(repo, "rev-parse", "--is-shallow-repository").strip() != b"false":
@@ -121,7 +125,20 @@ def arrivals(repo: Path, rev: str) -> dict[str, int]:
     shape = ("--first-parent", "--diff-merges=first-parent", "--no-renames", "--root")
     form = ("--raw", "-z", "--abbrev=40", "--format=tformat:%ct")
     log = git(repo, "log", *shape, *form, commit, "--", ":(top,glob)datasets/*/*.json")
-    return _newest(log)
+    found = _newest(log)
+    if tree is not None:
+        merged = GitTree(repo, commit)
+        for dataset in list(found):
+            if _manifest(tree, dataset) != _manifest(merged, dataset):
+                del found[dataset]
+    return found
+
+
+def _manifest(tree: Tree, dataset: str) -> bytes | None:
+    try:
+        return tree.read(f"{DATASETS}{dataset}/manifest.json")
+    except RegistryError:
+        return None
 
 
 def _newest(log: bytes) -> dict[str, int]:
@@ -142,6 +159,5 @@ def _newest(log: bytes) -> dict[str, int]:
 
 
 def _is_repository(repo: Path) -> bool:
-    return any((folder / ".git").exists() for folder in (repo, *repo.parents)) or (
-        (repo / "objects").is_dir() and (repo / "HEAD").is_file()
-    )
+    bare = (repo / "objects").is_dir() and (repo / "HEAD").is_file()
+    return bare or (repo / ".git").exists()

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from registry.gate.outcome import Report
 
 __all__ = [
-    "annotations",
     "as_json",
     "as_text",
     "counted",
     "print_findings",
     "print_report",
     "step_summary",
+    "workflow_commands",
 ]
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -128,7 +128,7 @@ def print_report(report: Report, *, json_output: bool = False) -> None:
         sys.stdout.write(summary + counted(report.findings) + "\n")
 
 
-def annotations(findings: Iterable[Finding]) -> str:
+def workflow_commands(findings: Iterable[Finding]) -> str:
     """Findings as GitHub workflow commands, the most important first.
 
     GitHub shows ten errors and ten warnings a step; the step summary has all.

@@ -126,7 +126,7 @@ def test_w4_names_mean_nothing_where_they_are_shown(proposals: Proposals) -> Non
     propose_files(proposals, [NEW.encode() + name.encode() for name in ODD])
     report = proposals.check_branch()
     assert len([one for one in report.findings if one.code == "T010"]) == len(ODD)
-    for line in shown.annotations(report.findings).splitlines():
+    for line in shown.workflow_commands(report.findings).splitlines():
         assert line.startswith("::error file=datasets/")
         assert "::error::" not in line.partition(",title=")[0]
     for line in shown.as_text(report.findings).splitlines():

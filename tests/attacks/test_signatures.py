@@ -421,3 +421,11 @@ def test_allowed_signers_text() -> None:
     )
     assert base64.b64decode(first.split()[1])
     assert sign(person.key, b"x", "git").startswith("-----BEGIN SSH SIGNATURE-----\n")
+
+
+def test_allowed_signers_need_every_trust_file() -> None:
+    simulated = small()
+    simulated.files["registry/trust/43.yaml"] = b"broken"
+    with pytest.raises(RegistryError) as caught:
+        allowed_signers(simulated.tree())
+    assert {one.path for one in caught.value.findings} == {"registry/trust/43.yaml"}

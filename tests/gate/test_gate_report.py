@@ -57,7 +57,7 @@ def test_counts() -> None:
 
 def test_annotations_put_errors_first_and_escape() -> None:
     odd = finding(ODD, "a,b:c%d", "x\ny::error::z")
-    assert report.annotations([odd, ONE]) == (
+    assert report.workflow_commands([odd, ONE]) == (
         "::error file=datasets/a/runs.csv,title=I901,line=7::"
         "cell 3 is empty%0AFix: Mend it.\n"
         "::warning file=a%2Cb%3Ac%25d,title=I902::"
@@ -67,7 +67,7 @@ def test_annotations_put_errors_first_and_escape() -> None:
 
 @given(st.text(), st.text())
 def test_annotation_is_one_line_with_no_second_command(path: str, what: str) -> None:
-    text = report.annotations([finding(BAD, path, what)])
+    text = report.workflow_commands([finding(BAD, path, what)])
     assert text.count("\n") == 1
     properties = text.removeprefix("::error file=").partition("::")[0]
     assert properties.count(",") == 1

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import base64
+import functools
 from typing import TYPE_CHECKING
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
 from registry.documents.names import NAMESPACE_BUNDLE
 from registry.documents.sshkey import parse_public_key
 from registry.gate import sshsig
 from registry.gate.signing import load_private_key, public_blob, sign
-from registry.gate.ssh_wire import pack_mpint, pack_string
+from registry.gate.ssh_wire import WireReader, pack_mpint, pack_string
 from registry.gate.sshsig_parse import Signature, armour, covered_bytes, parse
 from tests.gate import ssh_keygen
 from tests.gate.software_token import P256, SoftwareToken
@@ -249,3 +252,64 @@ def test_curve_points_and_numbers_must_be_canonical() -> None:
     texts += [Signature(good.key, NAMESPACE, "sha512", raw) for raw in bad_raw]
     for signature in texts:
         assert refusal(armour(signature).encode()) == "S005"
+
+
+def test_rsa_numbers_that_make_no_key() -> None:
+    good = parse(rsa_signature(2048, b"rsa-sha2-512", hashes.SHA512()), "s")
+    modulus = WireReader(good.key)
+    modulus.string()
+    modulus.string()
+    for exponent in (1, 2):
+        parts = pack_string(b"ssh-rsa"), pack_mpint(exponent)
+        key = b"".join(parts) + good.key[modulus.at :]
+        bad = Signature(key, NAMESPACE, "sha512", good.signature)
+        assert refusal(armour(bad).encode()) == "S005"
+
+
+def test_token_points_must_be_whole() -> None:
+    token = SoftwareToken(P256, secret=ec.generate_private_key(ec.SECP256R1()))
+    good = parse(token.sign(DATA, NAMESPACE), "s")
+    head, application = token.blob[:-77], pack_string(b"ssh:")
+    assert token.blob == head + pack_string(token.blob[-73:-8]) + application
+    short = head + pack_string(token.blob[-73:-40]) + application
+    curve = head.replace(b"\x08nistp256", b"\x08nistp257") + token.blob[-77:]
+    for key in (short, curve):
+        assert key != token.blob
+        bad = Signature(key, NAMESPACE, "sha512", good.signature)
+        assert refusal(armour(bad).encode()) == "S005"
+
+
+@pytest.mark.parametrize("kind", ["ed25519", "p256", "p521", "rsa", "token"])
+@settings(max_examples=150, deadline=None)
+@given(
+    field=st.sampled_from(["key", "signature"]),
+    at=st.integers(0, 600),
+    cut=st.integers(0, 8),
+    inserted=st.binary(max_size=8),
+)
+def test_no_field_raises_anything_but_a_refusal(
+    kind: str, field: str, at: int, cut: int, inserted: bytes
+) -> None:
+    good = parse(_signed(kind), "s")
+    old: bytes = getattr(good, field)
+    start = at % len(old)
+    new = old[:start] + inserted + old[start + cut :]
+    values = {name: getattr(good, name) for name in Signature.__slots__}
+    text = armour(Signature(**values | {field: new})).encode()
+    if new == old:
+        assert sshsig.verify(text, DATA, NAMESPACE, "s") == good.key
+    else:
+        assert refusal(text) in ("S004", "S005")
+
+
+@functools.cache
+def _signed(kind: str) -> bytes:
+    match kind:
+        case "ed25519":
+            return GOOD
+        case "token":
+            return SoftwareToken().sign(DATA, NAMESPACE)
+        case "rsa":
+            return rsa_signature(2048, b"rsa-sha2-512", hashes.SHA512())
+    curve = ec.SECP256R1() if kind == "p256" else ec.SECP521R1()
+    return sign(ec.generate_private_key(curve), DATA, NAMESPACE).encode()

@@ -214,6 +214,25 @@ def test_touching_other_files_of_a_bundle_is_no_arrival(
     assert arrivals(repo, "HEAD")["server-a"] == ARRIVED
 
 
+def test_what_is_not_committed_has_not_arrived(
+    simulated: Simulator, repo: Path
+) -> None:
+    changed = simulated.copy()
+    changed.bump("server-a")
+    changed.sign("server-a")
+    changed.add_levels("server-c", 42)
+    del changed.files["datasets/server-b/manifest.json"]
+    (repo / "datasets/server-b/manifest.json").unlink()
+    changed.write(repo)
+    assert arrivals(repo, "HEAD", directory_tree(repo)) == {}
+    assert arrivals(repo, "HEAD", git_tree(repo, "HEAD")) == arrivals(repo, "HEAD")
+
+
+def test_a_repository_without_commits_has_no_arrivals(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q")
+    assert arrivals(tmp_path, "HEAD") == {}
+
+
 def test_shallow_history_is_refused(repo: Path, tmp_path: Path) -> None:
     run_git(repo, "commit", "-q", "--allow-empty", "-m", "later")
     shallow = tmp_path / "shallow"
