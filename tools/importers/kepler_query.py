@@ -192,9 +192,7 @@ def _column(part: str, labels: Mapping[str, str]) -> str | None:
 
 
 def _index(text: str) -> bool:
-    return (
-        text.isascii() and text.isdigit() and str(int(text)) == text and len(text) < 4
-    )
+    return re.fullmatch(r"0|[1-9][0-9]{0,2}", text) is not None
 
 
 def _summed(

@@ -1,0 +1,1 @@
+"""Turns measurements that others published or saved into bundles of this registry."""
