@@ -114,7 +114,7 @@ def _is_serial(match: re.Match[str], version: bool) -> bool:
 
 
 def _has_digits(match: re.Match[str], version: bool) -> bool:  # noqa: ARG001
-    return sum(c.isdigit() for c in match.group("value")) >= 2
+    return sum(c.isdigit() for c in str(match.group("value"))) >= 2
 
 
 def _is_no_frequency(match: re.Match[str], version: bool) -> bool:  # noqa: ARG001

@@ -27,7 +27,7 @@ def expect(bundle: Bundle) -> tuple[tuple[Finding, ...], Json]:
         bundle: Verified tables, manifest and spec.
 
     Returns:
-        Findings of codes E000 to E047, and the complete validation result as JSON,
+        Findings of codes E000 to E048, and the complete validation result as JSON,
         which is the same in every run: it holds no times and no random ids.
 
     """

@@ -337,6 +337,13 @@ _ALL: Final = (
         "The benchmark's figure does not go with the load.",
         "Check performance and loads of the named levels.",
     ),
+    code(
+        "E048",
+        _ERROR,
+        "The node's power does not follow its parts.",
+        "Check that clocks agree and that the columns are of one machine and one time.",
+        "B13",
+    ),
 )
 
 EXPECTATION_CODES: Final[dict[str, Code]] = {entry.id: entry for entry in _ALL}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from registry.gate.expectations.response import mean, median
+from registry.gate.expectations.response import correlation, mean, median
 
 if TYPE_CHECKING:
     from registry.documents.spec import HardwareSpec
@@ -137,6 +137,7 @@ def _nodes(
         name = power.source.column
         both = points.accepted & np.isfinite(power.watts) & np.isfinite(parts)
         measures.add("node_over_parts", median(_ratio(power.watts, parts), both), name)
+        measures.add("follows_parts", correlation(power.watts, parts, both), name)
         idle = mean(power.watts, points.at_rest & both)
         loaded = np.flatnonzero(both & points.busy)
         if blind or rest is None or idle is None or not len(loaded):

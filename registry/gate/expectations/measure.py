@@ -71,6 +71,7 @@ NAMES: Final[dict[str, str]] = {
     "psys_over_parts": "platform zone over packages and memory, lowest of any run",
     "node_over_parts": "node over packages, memory and GPUs, median of runs",
     "node_slope": "rise of node power over the rise of its parts, idle to busiest",
+    "follows_parts": "correlation of node power with that of its parts over runs",
     "meters_ratio": "one node meter over another, median of runs",
     "interfaces_ratio": "packages by one interface over another, median of runs",
     "sensor_over_package": "board's processor sensor over packages, median of runs",
