@@ -47,14 +47,14 @@ CODES = DocumentCodes(
         "K001",
         Severity.ERROR,
         "A trust file holds a key that no trust file has.",
-        "Remove the key, or write the file with `powerkit sign --enrol`.",
+        "Remove the key, or write the file with `powerkit enrol`.",
         "S7",
     ),
     missing=code(
         "K002",
         Severity.ERROR,
         "A trust file lacks a key.",
-        "Write the file with `powerkit sign --enrol`.",
+        "Write the file with `powerkit enrol`.",
         "S7",
     ),
     value=code(
@@ -79,7 +79,7 @@ NOT_CANONICAL = code(
     "K005",
     Severity.ERROR,
     "A trust file is not in canonical form.",
-    "Write the file with `powerkit sign --enrol`, not by hand.",
+    "Write the file with `powerkit enrol`, not by hand.",
     "S7",
 )
 DIGEST = code(

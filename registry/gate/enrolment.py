@@ -35,7 +35,7 @@ PROOF = code(
     "K020",
     Severity.ERROR,
     "A key's proof or endorsement is not a signature of its enrolment statement.",
-    "Run `powerkit sign --enrol` with the private key itself.",
+    "Run `powerkit enrol` with the private key itself.",
     "S9",
 )
 TAKEN = code(
@@ -57,7 +57,7 @@ UNENDORSED = code(
     "K023",
     Severity.ERROR,
     "A new key is not endorsed by a key that the contributor had before.",
-    "Run `powerkit sign --enrol --endorse-with OLD-KEY`. If all old keys are lost, "
+    "Run `powerkit enrol --endorse-with OLD-KEY`. If all old keys are lost, "
     "revoke them in the same change and publish the new key on GitHub.",
     "S9",
 )

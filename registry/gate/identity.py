@@ -30,7 +30,7 @@ UNKNOWN = code(
     "S010",
     Severity.ERROR,
     "The contributor has no readable trust file on the main branch.",
-    "Enrol first: `powerkit sign --enrol` writes registry/trust/<id>.yaml.",
+    "Enrol first: `powerkit enrol` writes registry/trust/<id>.yaml.",
     "S5",
     "S7",
     "S8",
