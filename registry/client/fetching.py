@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -218,7 +219,8 @@ def _write(out: Path, name: str, data: bytes) -> Path:
         fresh.write_bytes(data)
         fresh.replace(target)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            fresh.unlink()
         what = f"{error.strerror}"
         raise RegistryError(finding(NOT_WRITTEN, f"{out.name}/{name}", what)) from None
     return target

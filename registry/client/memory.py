@@ -5,6 +5,7 @@ A small JSON file under XDG_STATE_HOME holds the highest serial for each origin.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -93,7 +94,8 @@ def remember(file: Path, origin: str, index: Index, data: bytes) -> None:
         fresh.write_bytes(encode({"schema": "seen/1", "seen": entries}))
         fresh.replace(file)
     except OSError:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            fresh.unlink()
 
 
 def _read(file: Path) -> tuple[dict[str, Any], list[Finding]]:

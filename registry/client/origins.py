@@ -154,6 +154,7 @@ class _WebOnly(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         scheme = urllib.parse.urlsplit(newurl).scheme.lower()
         if scheme != "https" and not (scheme == "http" and req.type == "http"):
+            fp.close()
             raise ValueError(f"it redirects from {req.type} to {scheme or 'nothing'}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -12,10 +12,18 @@ from registry.modelling.model import CURVE, LINEAR, TREES
 from registry.modelling.plan import Plan
 from registry.publish.assembly import assemble
 from registry.publish.header import VALID_SECONDS
-from registry.publish.index import BundleEntry, ClassEntry, Index, machine_entry
+from registry.publish.index import (
+    Asset,
+    BundleEntry,
+    ClassEntry,
+    Index,
+    index_bytes,
+    machine_entry,
+)
 from registry.publish.kepler.node_types import machine_of
 from registry.publish.previous import artifact_digest
-from registry.publish.staging import Staging
+from registry.publish.provenance import PROVENANCE, provenance_bytes
+from registry.publish.staging import Staging, sums_bytes
 from tests.simulators import models as made
 from tests.simulators.machines import Machine
 
@@ -25,7 +33,16 @@ if TYPE_CHECKING:
 
     from registry.modelling.model import Model
 
-__all__ = ["KEY", "NUMBER", "SERIAL", "SPEC", "head", "make_release", "usual_models"]
+__all__ = [
+    "KEY",
+    "NUMBER",
+    "SERIAL",
+    "SPEC",
+    "head",
+    "make_release",
+    "poison",
+    "usual_models",
+]
 
 SERIAL = 1_780_000_000
 SPEC = HardwareSpec.model_validate(Machine("server-a").spec())
@@ -116,3 +133,28 @@ def make_release(
     chosen = usual_models() if models is None else list(models)
     index, _ = assemble(Staging(out), start or head(serial), EMPTY, chosen, None)
     return index
+
+
+def poison(folder: Path, index: Index, changed: dict[str, bytes]) -> None:
+    """Change files of a release and everything in it that vouches for them.
+
+    Args:
+        folder: The release.
+        index: Its index.
+        changed: New bytes by path.
+    """
+    for name, data in changed.items():
+        (folder / name).write_bytes(data)
+
+    def fresh(path: str) -> Asset:
+        data = (folder / path).read_bytes()
+        return Asset(path=path, bytes=len(data), sha256=sha256(data))
+
+    paths = [asset.path for asset in index.assets]
+    new = index.model_copy(update={"assets": tuple(map(fresh, paths))})
+    (folder / PROVENANCE).write_bytes(provenance_bytes(new))
+    new = index.model_copy(update={"assets": tuple(map(fresh, paths))})
+    (folder / "index.json").write_bytes(index_bytes(new))
+    (folder / "SHA256SUMS").write_bytes(
+        sums_bytes(map(fresh, sorted([*paths, "index.json"])))
+    )
