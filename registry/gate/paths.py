@@ -107,9 +107,7 @@ _BOUNDS = (
 
 def contribution(path: str) -> bool:
     """Whether a path is a contributor's to write, as opposed to the registry's own."""
-    inside = any(
-        path.startswith(root) or root.startswith(path + "/") for root in ROOTS
-    )
+    inside = any(path.startswith(root) or root.startswith(path + "/") for root in ROOTS)
     return inside and path not in PAGES and not _OWN_SPECS.fullmatch(path)
 
 
