@@ -1,0 +1,1 @@
+"""What the subcommands of `powerkit` do, between parsing and printing."""
