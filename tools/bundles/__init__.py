@@ -1,0 +1,1 @@
+"""Packs, signs, enrols and checks bundles on the contributor's own machine."""
