@@ -1,0 +1,423 @@
+"""The `powerkit` command of contributors: parse, call, print. All work is elsewhere.
+
+Heavy packages load inside the subcommand that needs them, so `--help` stays fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from registry import __version__
+from registry.documents.limits import FILE_BYTES
+from registry.gate import terminal
+from tools.options import (
+    Account,
+    Dataset,
+    Done,
+    Folder,
+    Json,
+    KeyFile,
+    Keygen,
+    Licence,
+    OriginDay,
+    OriginId,
+    OriginKind,
+    Own,
+    PlanFile,
+    Registry,
+    SpecFile,
+    Terms,
+    Words,
+    Yes,
+)
+
+if TYPE_CHECKING:
+    from tools.bundles.draft import Draft
+
+app = typer.Typer(
+    name="powerkit",
+    help="Make, sign and check bundles of power measurements.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+import_app = typer.Typer(
+    no_args_is_help=True,
+    help="Make bundles of what others recorded or published.",
+    rich_markup_mode=None,
+)
+app.add_typer(import_app, name="import")
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    json_output = terminal.wants_json(sys.argv[1:])
+    sys.exit(terminal.run(app, json_output=json_output))
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print it.")] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@import_app.command("specpower")
+def import_specpower(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            help="SPEC's text pages, or folders or CSV files of results.", exists=True
+        ),
+    ],
+    registry: Registry = Path(),
+    ids: Annotated[
+        list[str] | None, typer.Option("--id", help="Only this result.")
+    ] = None,
+    ids_file: Annotated[
+        Path | None,
+        typer.Option(help="Only the listed results.", exists=True, dir_okay=False),
+    ] = None,
+    contributor: Account = 0,
+    *,
+    founding: Annotated[
+        bool,
+        typer.Option(
+            "--founding",
+            help="Sign with a new key that is thrown away, as contributor 0.",
+        ),
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Make load-levels bundles of published SPECpower_ssj2008 results."""
+    from registry.gate.report import print_findings
+    from tools.commands.specpower import import_results, wanted_ids
+
+    if founding and contributor:
+        raise typer.BadParameter("--founding is for contributor 0 only")
+    wanted = wanted_ids(ids or [], ids_file)
+    done = import_results(sources, wanted, registry, contributor, founding=founding)
+    facts: dict[str, object] = {"written": list(done.written)}
+    if done.key:
+        facts["key"] = done.key
+    if json_output and not done.findings:
+        _say(facts, json_output=True)
+        return
+    print_findings(done.findings, json_output=json_output)
+    if not json_output:
+        _say(facts | {"written": len(done.written)}, json_output=False)
+    if done.findings:
+        raise typer.Exit(terminal.EXIT_FINDINGS)
+
+
+@import_app.command("kepler-query")
+def import_kepler_query(
+    dump: Annotated[
+        Path,
+        typer.Argument(
+            help="A response that kepler-model-server saved.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
+    spec: SpecFile,
+    dataset: Dataset,
+    contributor: Account,
+    registry: Registry = Path(),
+    plan: PlanFile = None,
+    instance: Annotated[
+        str | None, typer.Option(help="The exporter to read, if there are several.")
+    ] = None,
+    licence: Licence = Terms.CDLA,
+    source: OriginKind = None,
+    source_id: OriginId = None,
+    source_published: OriginDay = None,
+    not_a_name: Words = None,
+    *,
+    yes: Yes = False,
+    json_output: Json = False,
+) -> None:
+    """Make a timeseries bundle of a Prometheus range dump; all names stay behind."""
+    from tools.commands import packing
+    from tools.importers.kepler_query import import_query
+    from tools.importers.prometheus import BYTES as DUMP_BYTES
+
+    machine = packing.spec_of(spec)
+    imported = import_query(
+        packing.read_bounded(dump, DUMP_BYTES),
+        dump.name,
+        instance=instance,
+        plan=None
+        if plan is None
+        else (packing.read_bounded(plan, FILE_BYTES), plan.name),
+    )
+    answers = packing.Answers(
+        dataset,
+        contributor,
+        licence.value,
+        "withheld",
+        packing.origin(source, source_id, source_published),
+    )
+    draft = packing.imported_draft(imported, machine, answers, None)
+    _publish(draft, registry, not_a_name, yes=yes, json_output=json_output)
+
+
+@import_app.command("kepler-csv")
+def import_kepler_csv(
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Preprocessed tables of one recording, joined by their timestamps.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
+    spec: SpecFile,
+    dataset: Dataset,
+    contributor: Account,
+    registry: Registry = Path(),
+    plan: PlanFile = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(help="The meter of platform_power: acpi or redfish."),
+    ] = None,
+    licence: Licence = Terms.CDLA,
+    source: OriginKind = None,
+    source_id: OriginId = None,
+    source_published: OriginDay = None,
+    not_a_name: Words = None,
+    *,
+    yes: Yes = False,
+    json_output: Json = False,
+) -> None:
+    """Make a derived timeseries bundle of kepler-model-server's preprocessed tables."""
+    from tools.commands import packing
+    from tools.importers.kepler_csv import import_tables
+
+    machine = packing.spec_of(spec)
+    imported = import_tables(
+        {path.name: packing.read_bounded(path, FILE_BYTES) for path in tables},
+        machine,
+        platform=platform,
+        plan=None
+        if plan is None
+        else (packing.read_bounded(plan, FILE_BYTES), plan.name),
+    )
+    answers = packing.Answers(
+        dataset,
+        contributor,
+        licence.value,
+        "withheld",
+        packing.origin(source, source_id, source_published),
+    )
+    draft = packing.imported_draft(imported, machine, answers, "rates")
+    _publish(draft, registry, not_a_name, yes=yes, json_output=json_output)
+
+
+@app.command()
+def pack(
+    tables: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder with runs.csv and samples.csv or levels.csv.",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    spec: SpecFile,
+    dataset: Dataset,
+    contributor: Account,
+    first_day: Annotated[
+        str, typer.Option("--from", help="First day of measurement, YYYY-MM-DD.")
+    ],
+    last_day: Annotated[
+        str | None, typer.Option("--to", help="Last day; the first if unset.")
+    ] = None,
+    registry: Registry = Path(),
+    licence: Licence = Terms.CDLA,
+    own_workloads: Annotated[
+        Own, typer.Option(help="What was done with workloads of your own.")
+    ] = Own.NONE,
+    derived: Annotated[
+        Done | None, typer.Option(help="What was done to raw readings.")
+    ] = None,
+    source: OriginKind = None,
+    source_id: OriginId = None,
+    source_published: OriginDay = None,
+    not_a_name: Words = None,
+    *,
+    new_version: Annotated[
+        bool,
+        typer.Option("--new-version", help="Replace the dataset's merged version."),
+    ] = False,
+    yes: Yes = False,
+    json_output: Json = False,
+) -> None:
+    """Make a bundle of tables and a spec, after showing every text in it."""
+    from tools.commands import packing
+
+    answers = packing.Answers(
+        dataset,
+        contributor,
+        licence.value,
+        own_workloads.value,
+        packing.origin(source, source_id, source_published),
+    )
+    draft = packing.folder_draft(
+        tables,
+        packing.spec_of(spec),
+        answers,
+        (first_day, last_day or first_day),
+        None if derived is None else derived.value,
+    )
+    if new_version:
+        draft = packing.next_version(draft, registry)
+    _publish(draft, registry, not_a_name, yes=yes, json_output=json_output)
+
+
+@app.command()
+def sign(
+    bundle: Folder,
+    key: KeyFile,
+    *,
+    with_ssh_keygen: Keygen = False,
+    json_output: Json = False,
+) -> None:
+    """Sign a bundle's manifest with an SSH key."""
+    from tools.bundles.sign import sign_bundle
+    from tools.bundles.signers import open_key
+
+    signer = open_key(key, _passphrase, with_ssh_keygen=with_ssh_keygen)
+    name = sign_bundle(bundle, signer)
+    _say({"signed": bundle.resolve().name, "key": name}, json_output=json_output)
+
+
+@app.command()
+def enrol(
+    key: KeyFile,
+    contributor: Account,
+    login: Annotated[str, typer.Option(help="The name of your GitHub account.")],
+    registry: Registry = Path(),
+    endorse_with: Annotated[
+        Path | None,
+        typer.Option(
+            help="A key that you enrolled before.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    *,
+    with_ssh_keygen: Keygen = False,
+    json_output: Json = False,
+) -> None:
+    """Write your trust file, with the key's proof that it is yours."""
+    import time
+
+    from tools.bundles.enrol import enrol as write
+    from tools.bundles.signers import open_key
+
+    new = open_key(key, _passphrase, with_ssh_keygen=with_ssh_keygen)
+    old = None
+    if endorse_with is not None:
+        old = open_key(endorse_with, _passphrase, with_ssh_keygen=with_ssh_keygen)
+    path = write(registry, contributor, login, new, time.time(), old)
+    shown = path.relative_to(registry).as_posix()
+    _say({"enrolled": contributor, "file": shown}, json_output=json_output)
+
+
+@app.command()
+def check(
+    bundle: Folder,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            help="The checkout with trust and other datasets, if it is not around.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option(help="The machine's spec.", exists=True, dir_okay=False),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="The revision it would be merged into.")
+    ] = None,
+    published_keys: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your signing keys as GitHub lists them, one a line.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    *,
+    json_output: Json = False,
+) -> None:
+    """Check a bundle on this machine exactly as the gate will."""
+    import time
+
+    from registry.gate.report import print_report
+    from tools.bundles.check import check_bundle
+
+    keys = published_keys.read_text("utf-8").splitlines() if published_keys else None
+    report = check_bundle(
+        bundle,
+        int(time.time()),
+        registry=registry,
+        spec=spec,
+        base=base,
+        published_keys=keys,
+    )
+    print_report(report, json_output=json_output)
+    if report.refused:
+        raise typer.Exit(terminal.EXIT_FINDINGS)
+
+
+def _publish(
+    draft: Draft,
+    registry: Path,
+    not_a_name: list[str] | None,
+    *,
+    yes: bool,
+    json_output: bool,
+) -> None:
+    from tools.commands import packing
+
+    if not yes and not sys.stdin.isatty():
+        raise typer.BadParameter("nobody can be asked: look it over, then give --yes")
+    folder = packing.publish(
+        draft,
+        registry,
+        frozenset(not_a_name or ()),
+        show=lambda text: typer.echo(text, nl=False, err=json_output),
+        confirm=None if yes else typer.confirm,
+    )
+    if folder is None:
+        _stopped()
+    shown = folder.relative_to(registry).as_posix()
+    _say({"packed": draft.dataset, "folder": shown}, json_output=json_output)
+
+
+def _stopped() -> NoReturn:
+    typer.echo("Nothing was written.", err=True)
+    raise typer.Exit(terminal.EXIT_FINDINGS)
+
+
+def _passphrase(question: str) -> str:
+    return str(typer.prompt(question, hide_input=True, err=True))
+
+
+def _say(facts: dict[str, object], *, json_output: bool) -> None:
+    import json
+
+    if json_output:
+        typer.echo(json.dumps(facts, sort_keys=True))
+    else:
+        typer.echo(", ".join(f"{name}: {value}" for name, value in facts.items()))
