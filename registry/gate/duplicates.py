@@ -6,6 +6,7 @@ from the tables before, so a manifest cannot hide a copy.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +32,7 @@ SAME_TABLE = code(
 SAME_ROWS = code(
     "D002",
     Severity.ERROR,
-    "A table has the rows of another one, in another order or with other times.",
+    "A table has the rows of another one, perhaps in another order or at other times.",
     "Contribute a measurement once; a corrected one is a new version of its dataset.",
     "B12",
     "S6",
@@ -143,7 +144,9 @@ def _check(
         described = _described(other, manifests, dataset)
         enough = len(entry.sketch) >= _FEWEST_ROWS
         if enough and twin.sketch == entry.sketch and twin.rows == entry.rows:
-            yield finding(SAME_ROWS, path, f"the rows are those of {described}")
+            whole = len(entry.sketch) < limits.SKETCH
+            which = "the rows" if whole else "all sampled rows"
+            yield finding(SAME_ROWS, path, f"{which} are those of {described}")
             continue
         share = shared_rows(entry.sketch, twin.sketch)
         if share > _MOST_SHARED:
@@ -152,8 +155,10 @@ def _check(
 
 
 def _alike(entry: FileEntry, index: _Index) -> list[str]:
-    """Return the datasets with any row in common, sorted."""
-    return sorted({other for row in entry.sketch for other in index.rows.get(row, ())})
+    """Return the datasets with enough rows in common to be looked at, sorted."""
+    hits = Counter(other for row in entry.sketch for other in index.rows.get(row, ()))
+    least = _MOST_SHARED * _FEWEST_ROWS
+    return sorted(other for other, count in hits.items() if count > least)
 
 
 def _is_elder(other: str, dataset: str, asked: Collection[str]) -> bool:

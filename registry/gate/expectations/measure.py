@@ -14,7 +14,6 @@ __all__ = ["NAMES", "Measure", "Measures"]
 NAMES: Final[dict[str, str]] = {
     # What ran.
     "runs": "runs that runs.csv lists",
-    "accepted_runs": "accepted runs",
     "idle_runs": "accepted runs in which the machine was idle",
     "target_workload_runs": "accepted runs of each target workload",
     "unexplained_runs": "runs that are rejected without a reason, or accepted with one",

@@ -42,7 +42,6 @@ def measure_runs(
 
     """
     measures.add("runs", table.height)
-    measures.add("accepted_runs", int(points.accepted.sum()))
     measures.add("idle_runs", int(points.at_rest.sum()))
     if "rejected_because" in table.columns:
         reason = table["rejected_because"].is_not_null()
