@@ -89,7 +89,9 @@ def main() -> None:
     parser.add_argument("--sizes", default="10,100,1000")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    print("| command | bundles | wall s | CPU s | s after imports | ms a bundle | MiB |")
+    print(
+        "| command | bundles | wall s | CPU s | s after imports | ms a bundle | MiB |"
+    )
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for size in map(int, options.sizes.split(",")):

@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Speed is asserted in benchmarks/, not here: a busy machine must not fail a test.
+settings.register_profile(
+    "project", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parent.parent
 

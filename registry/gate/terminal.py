@@ -14,7 +14,14 @@ from pathlib import Path
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 
-__all__ = ["EXIT_FINDINGS", "EXIT_INTERNAL", "EXIT_OK", "EXIT_USAGE", "run", "wants_json"]
+__all__ = [
+    "EXIT_FINDINGS",
+    "EXIT_INTERNAL",
+    "EXIT_OK",
+    "EXIT_USAGE",
+    "run",
+    "wants_json",
+]
 
 EXIT_OK = 0
 EXIT_FINDINGS = 1
