@@ -169,9 +169,16 @@ _RULES: Final = (
     _Rule(
         "hardware",
         re.compile(
-            r"(?<![0-9A-Za-z:-])[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}"
-            r"|(?:-[0-9A-Fa-f]{2}){5}|(?:_[0-9A-Fa-f]{2}){5})(?![0-9A-Za-z:-])"
+            r"(?<![0-9A-Za-z:])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![0-9A-Za-z:])"
         ),
+    ),
+    _Rule(  # without a letter it is a time: 20-07-15-12-30-45
+        "hardware",
+        re.compile(
+            r"(?<![0-9A-Za-z:])[0-9A-Fa-f]{2}([-_])[0-9A-Fa-f]{2}"
+            r"(?:\1[0-9A-Fa-f]{2}){4}(?![0-9A-Za-z:])"
+        ),
+        _is_mixed_hex,
     ),
     _Rule(
         "hardware",

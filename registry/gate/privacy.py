@@ -136,10 +136,12 @@ def spec_texts(spec: HardwareSpec) -> dict[str, str]:
 
 
 def _in_field(name: str, text: str) -> Iterator[Identifier]:
-    version = _VERSIONS.search(name) is not None
-    yield from identifiers(text, version=version)
+    found = identifiers(text, version=_VERSIONS.search(name) is not None)
+    yield from found
+    taken = {at for one in found for at in range(one.start, one.start + len(one.text))}
     for match in _NUMBER.finditer(text):
-        yield Identifier(match.start(), "serial", match.group())
+        if match.start() not in taken:
+            yield Identifier(match.start(), "serial", match.group())
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -24,6 +24,7 @@ NAMES = {
         "00:1a:2b:3c:4d:5e",
         "00-1A-2B-3C-4D-5E",
         "00_1a_2b_3c_4d_5e",
+        "host-00-1a-2b-3c-4d-5e",
         "001a.2b3c.4d5e",
     ],
     "email": ["alice@example.org", "a.b+c@mail.example.co.uk", "root@node7"],
@@ -90,6 +91,7 @@ PASSES = [
     "2.50GHz",
     "2021-07-15",
     "20210715",
+    "21-07-15-12-30-45",
     "12:30:45",
     "0.0.0.0",  # noqa: S104 - nothing binds to it
     "::1",
