@@ -105,6 +105,7 @@ def import_tables(
     frames = {path: _read(data, path) for path, data in tables.items()}
     joined = _joined(frames)
     notes: list[str] = []
+    left: list[str] = []
     columns: dict[str, NDArray[np.float64]] = {}
     meters = _meters(frames, platform)
     for name in joined.columns:
@@ -112,9 +113,18 @@ def import_tables(
             continue
         values = joined[name].to_numpy()
         path = next(path for path, frame in frames.items() if name in frame.columns)
-        target = _target(name, values, spec, meters, path, notes)
+        target = None
+        if _UNUSABLE.fullmatch(name):
+            left.append(name)
+        else:
+            target = _target(name, values, spec, meters, path, notes)
         if target is not None:
             columns[target[0]] = np.round(target[1], 9)
+    if left:
+        notes.append(
+            "left out, since gauges were differenced as if they were counters: "
+            + ", ".join(left)
+        )
     if not any(name.endswith("_watts") for name in columns):
         what = "no column of power is left"
         raise RegistryError(finding(NO_POWER, next(iter(tables)), what))
@@ -222,9 +232,6 @@ def _target(
         return _zone(zone, values, spec, path, notes)
     if name in _CPU_TIME:
         return _cpu_time(name, values, spec, path, notes)
-    if _UNUSABLE.fullmatch(name):
-        notes.append(f"{name} is a gauge differenced as if it were a counter: left out")
-        return None
     entry = _rates().get(name)
     if entry is None:
         notes.append(f"{shown(name)} is not known and left out")

@@ -9,9 +9,6 @@ measurement and stays out.
 from __future__ import annotations
 
 import datetime as dt
-import itertools
-import re
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +17,13 @@ import polars as pl
 
 from registry.documents.columns import catalogue
 from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.importers.kepler_node import (
+    fresh_rows,
+    moving,
+    node_groups,
+    stretch,
+    summed,
+)
 from tools.importers.prometheus import NOT_READ, increase, read_dump
 from tools.importers.run_plan import Recording, one_run, plan_runs
 
@@ -40,23 +44,16 @@ NO_POWER = code(
     "Record where Kepler reads RAPL, ACPI, Redfish or GPUs itself: an estimate by a"
     " model trains no model.",
 )
-TWICE = code(
-    "L024",
-    Severity.ERROR,
-    "A dump holds the same counter twice at the same time.",
-    "Query one exporter only, or leave the second scrape job out.",
-)
-
-_ZONES: Final = ("package", "core", "uncore", "dram")
-_RAPL: Final = ("rapl-sysfs", "rapl-msr")
-_PLATFORM: Final = ("acpi", "redfish")
-_MODES: Final = ("dynamic", "idle")
-_SLOWEST: Final = 1e8
-"""Hertz; a processor that runs slower was not read in hertz."""
+_SLOWEST: Final = 1e5
+"""No processor runs at so few hertz, or kilohertz: it was not read."""
+_KILOHERTZ: Final = 1e7
+"""No processor runs at fewer hertz: below, the number is of kilohertz, as Linux has."""
 _NEVER_STILL: Final = frozenset(
     ("bpf_cpu_time_ms", "cpu_cycles", "cpu_instructions", "cache_miss")
 )
 """Features of which no running machine has none: if they stay 0, nobody counted."""
+_COPIED: Final = "cpu_ref_cycles"
+"""Kepler exports its cycles once more under this name."""
 _NAMES_OF_0_6: Final = {
     "kepler_container_bpf_cpu_time_us_total": "kepler_container_bpf_cpu_time_ms_total"
 }
@@ -110,18 +107,18 @@ def import_query(
         what = "there is no metric whose name begins with kepler_"
         raise RegistryError(finding(NOT_READ, path, what))
     notes: list[str] = []
-    groups = _node_groups(dump, notes)
+    groups = node_groups(dump, notes)
     if not groups:
         raise RegistryError(finding(NO_POWER, path, "no node counter is left"))
     grid = np.unique(np.concatenate([s.times for g in groups.values() for s in g]))
     node = {
-        name: _summed(many, grid, name, path) for name, many in sorted(groups.items())
+        name: summed(many, grid, name, path) for name, many in sorted(groups.items())
     }
-    grid, node = _stretch(grid, node, groups, notes)
-    node = dict(_moving(node, notes))
+    grid, node = stretch(grid, node, groups, notes)
+    node = dict(moving(node, notes))
     if not node:
         raise RegistryError(finding(NO_POWER, path, "every node counter stands still"))
-    fresh = _fresh(node, notes)
+    fresh = fresh_rows(node, notes)
     if fresh.sum() < 2:
         raise RegistryError(finding(NO_POWER, path, "there are fewer than 2 scrapes"))
     activity = dict(_activity(dump, grid, notes))
@@ -154,121 +151,6 @@ def days_of(times: NDArray[np.float64]) -> tuple[str, str]:
     return first, last
 
 
-def _node_groups(
-    dump: Mapping[str, Sequence[Series]], notes: list[str]
-) -> dict[str, list[Series]]:
-    """Series of the node's energy by the column that they add up to."""
-    groups: dict[str, list[Series]] = defaultdict(list)
-    for name, many in dump.items():
-        if not (name.startswith("kepler_node_") and name.endswith("_joules_total")):
-            continue
-        part = name.removeprefix("kepler_node_").removesuffix("_joules_total")
-        strange: set[str] = set()
-        for one in many:
-            target = _column(part, one.labels)
-            if target is None:
-                strange.add(one.labels.get("source", "no source"))
-            elif one.times.size:
-                groups[target].append(one)
-        if strange:
-            notes.append(f"{name} of {', '.join(sorted(strange))} is no measured zone")
-    return dict(groups)
-
-
-def _column(part: str, labels: Mapping[str, str]) -> str | None:
-    """Name the catalogue's column of one series of a node, or None."""
-    source = labels.get("source", "")
-    if labels.get("mode", "dynamic") not in _MODES:
-        return None
-    if part in _ZONES and source in _RAPL:
-        package = labels.get("package", "")
-        return f"rapl_{part}_{package}_joules_total" if _index(package) else None
-    if part == "platform" and source in _PLATFORM:
-        return f"{source}_joules_total"
-    if part == "gpu" and source != "trained_power_model":
-        index = labels.get("index", "")
-        return f"gpu_{index}_joules_total" if _index(index) else None
-    return None
-
-
-def _index(text: str) -> bool:
-    return re.fullmatch(r"0|[1-9][0-9]{0,2}", text) is not None
-
-
-def _summed(
-    many: Sequence[Series], grid: NDArray[np.float64], name: str, path: str
-) -> NDArray[np.float64]:
-    """Add the modes of a counter; empty (NaN) where one of them has no sample."""
-    modes: dict[str, NDArray[np.float64]] = {}
-    for one in many:
-        values = modes.setdefault(
-            one.labels.get("mode", "dynamic"), np.full(len(grid), np.nan)
-        )
-        at = np.searchsorted(grid, one.times)
-        if not np.isnan(values[at]).all():
-            raise RegistryError(finding(TWICE, path, name))
-        values[at] = one.values
-    total = np.zeros(len(grid))
-    for values in modes.values():
-        total += values  # NaN and anything is NaN
-    return total
-
-
-def _stretch(
-    grid: NDArray[np.float64],
-    node: Mapping[str, NDArray[np.float64]],
-    groups: Mapping[str, Sequence[Series]],
-    notes: list[str],
-) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """Cut where a counter fell, and keep the longest stretch."""
-    falls = {float(t) for many in groups.values() for one in many for t in _falls(one)}
-    falls |= {float(t) for values in node.values() for t in _fallen(grid, values)}
-    cuts = [0, *(int(np.searchsorted(grid, t)) for t in sorted(falls)), len(grid)]
-    spans = [(b - a, -a, a, b) for a, b in itertools.pairwise(cuts)]
-    _, _, first, last = max(spans)
-    if falls:
-        notes.append(
-            f"Kepler was restarted {len(falls)} times: {last - first} of {len(grid)}"
-            " scrapes are kept, the longest stretch between restarts"
-        )
-    return grid[first:last], {k: v[first:last] for k, v in node.items()}
-
-
-def _falls(one: Series) -> NDArray[np.float64]:
-    return one.times[1:][np.diff(one.values) < 0]
-
-
-def _fallen(
-    grid: NDArray[np.float64], values: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Times at which a column falls, also between two series of the same counter."""
-    known = np.flatnonzero(~np.isnan(values))
-    return grid[known[1:]][np.diff(values[known]) < 0]
-
-
-def _moving(
-    node: Mapping[str, NDArray[np.float64]], notes: list[str]
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    for name, values in node.items():
-        known = values[~np.isnan(values)]
-        if known.size and known.max() > known.min():
-            yield name, values
-        else:
-            notes.append(f"{name} never moves: the machine does not measure it")
-
-
-def _fresh(
-    node: Mapping[str, NDArray[np.float64]], notes: list[str]
-) -> NDArray[np.bool_]:
-    """Mark scrapes; a row at which no counter of the node moved is the one before."""
-    rows = np.stack(list(node.values()), axis=1)
-    same = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
-    fresh = np.concatenate(([True], ~same.all(axis=1)))
-    if not fresh.all():
-        notes.append(f"{(~fresh).sum()} rows repeat the scrape before and are left out")
-    return fresh
-
-
 def _activity(
     dump: Mapping[str, Sequence[Series]], grid: NDArray[np.float64], notes: list[str]
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -276,14 +158,15 @@ def _activity(
     known = {
         entry.aliases["kepler_v0_7"]: entry
         for entry in catalogue()
-        if entry.feature and "kepler_v0_7" in entry.aliases
+        if entry.feature not in ("", _COPIED) and "kepler_v0_7" in entry.aliases
     }
+    left: list[str] = []
     for name, many in dump.items():
         if not name.startswith("kepler_container_"):
             continue
         entry = known.get(_NAMES_OF_0_6.get(name, name))
         if entry is None or entry.kind != "counter":
-            notes.append(f"{name} is an estimate or no counter, and is left out")
+            left.append(name)
             continue
         if name in _NAMES_OF_0_6:
             notes.append(f"{name} holds milliseconds, whatever its name says")
@@ -292,6 +175,11 @@ def _activity(
             notes.append(f"{name} never moves: nobody counted")
         elif not np.isnan(values).all():
             yield entry.name, values
+    if left:
+        notes.append(
+            "left out, since they are estimates, copies or mixed with gauges: "
+            + ", ".join(left)
+        )
 
 
 def _still(values: NDArray[np.float64], entry: Column) -> bool:
@@ -302,14 +190,20 @@ def _still(values: NDArray[np.float64], entry: Column) -> bool:
 
 
 def _total(many: Sequence[Series], grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Grow by the increase of every series; NaN where no series has a sample."""
+    """Grow by the increase of every series; NaN where no series has a sample.
+
+    A container that appears after the others began in between: it counts from 0.
+    """
     filled = [one for one in many if one.times.size]
     if not filled:
         return np.full(len(grid), np.nan)
     times = np.unique(np.concatenate([one.times for one in filled]))
     steps = np.zeros(len(times))
     for one in filled:
-        steps[np.searchsorted(times, one.times)] += increase(one)
+        at = np.searchsorted(times, one.times)
+        steps[at] += increase(one)
+        if at[0] > 0:
+            steps[at[0]] += one.values[0]
     at = np.minimum(np.searchsorted(times, grid), len(times) - 1)
     return np.where(times[at] == grid, np.cumsum(steps)[at], np.nan)
 
@@ -330,8 +224,11 @@ def _frequency(
     with np.errstate(invalid="ignore"):
         mean = total / count
     if np.nanmin(mean) < _SLOWEST:
-        notes.append(f"{name} is not in hertz or was not read, and is left out")
+        notes.append(f"{name} was not read everywhere, and is left out")
         return None
+    if np.nanmax(mean) < _KILOHERTZ:
+        notes.append(f"{name} is in kilohertz, whatever its name says")
+        mean *= 1000
     return mean
 
 
