@@ -76,7 +76,7 @@ def assemble(
             points[entry.id] = held_out.get(entry.id, ())
     order_of = sorted(entries)
     compared = _compared(order_of, contents, points)
-    generic = {m: entries[m].error.mae for m in order_of if not m.node_type}
+    generic = {m: entries[m].error for m in order_of if not m.node_type}
     models = tuple(
         _place(
             staging,
@@ -156,19 +156,20 @@ def _place(
     staging: Staging,
     entry: ModelEntry,
     found: Mapping[str, bytes],
-    generic_mae: float | None,
+    generic: ErrorEntry | None,
 ) -> ModelEntry:
     """Publish a model unless the generic one is closer, by either way to judge it.
 
     On the rows of the class the generic model looks better than it is, since it was
-    fitted to them too; so it must also be closer on servers that it never saw.
+    fitted to them too; so it must also be closer on whole servers that it never saw.
     """
     identity, comparison = parse_id(entry.id), entry.comparison
     closer = (
         comparison is not None
-        and generic_mae is not None
+        and generic is not None
+        and generic.protocol == "server"
         and comparison.generic_mae < comparison.mae
-        and generic_mae < entry.error.mae
+        and generic.mae < entry.error.mae
     )
     published = bool(found) and not closer
     paths = []

@@ -15,6 +15,7 @@ from registry.publish import channels
 from registry.publish.channels import directory
 from registry.publish.integrity import check_folder, open_folder
 from tests.publish.conftest import contents
+from tests.simulators import models as made
 from tests.simulators.releases import SERIAL, make_release
 
 if TYPE_CHECKING:
@@ -180,9 +181,10 @@ def publish_in_child(release: Path, channel: Path, step: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the channel needs flock")
-def test_killed_at_every_step_it_leaves_nothing_half(
-    release: Path, newer: Path, tmp_path: Path
-) -> None:
+def test_killed_at_every_step_it_leaves_nothing_half(tmp_path: Path) -> None:
+    release, newer = tmp_path / "release", tmp_path / "newer"
+    make_release(release, [made.model()])
+    make_release(newer, [made.model()], serial=SERIAL + 1)
     whole = tmp_path / "whole"
     channels.publish(release, to(whole))
     channels.publish(newer, to(whole))

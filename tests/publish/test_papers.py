@@ -211,6 +211,10 @@ def test_a_model_that_the_generic_one_surpasses_is_set_apart(tmp_path: Path) -> 
     assert all((tmp_path / "release" / path).is_file() for path in entry.files)
     notes = (tmp_path / "release" / "RELEASE_NOTES.md").read_text("utf-8")
     assert "the generic one by 0.0 W on the same rows" in notes
+    blocks = replace(generic.error, protocol="workload")
+    seen = replace(generic, error=blocks)
+    index = make_release(tmp_path / "seen", [seen, own])
+    assert all(m.status == "published" for m in index.models)  # no server was held out
     still = replace(own, error=made.error(1.0, ("platform",)))
     index = make_release(tmp_path / "closer", [generic, still])
     entry = next(m for m in index.models if m.class_key == KEY)

@@ -17,6 +17,8 @@ from registry.modelling.model import (
     CURVE,
     LINEAR,
     TREES,
+    Curve,
+    Linear,
     ModelId,
     Trees,
     parse_id,
@@ -98,6 +100,24 @@ def test_forms_and_paths() -> None:
     assert file_paths(curve, "json", published=True) == (
         "acpi-AbsPower-BPFOnly-PowerCurve_0.json",
     )
+
+
+def test_a_constant_is_a_level_curve() -> None:
+    flat = Linear(7.5, dict.fromkeys(made.BPF, (1.0, 0.0)))
+    model = made.model(CURVE, "rapl-sysfs")
+    model = replace(model, components={**model.components, "dram": flat})
+    parts = read_components(model.id, curve_file(model))
+    assert parts["dram"] == Curve(((0.0, 7.5), (1.0, 7.5)))
+    assert parts["package"] == made.curve()
+
+
+def test_a_constant_among_trees_reads_back() -> None:
+    flat = Linear(7.5, dict.fromkeys(made.BPF, (1.0, 0.0)))
+    model = made.model(TREES, "rapl-sysfs")
+    model = replace(model, components={**model.components, "dram": flat})
+    parts = read_components(model.id, model_zip(model))
+    columns = {name: np.array([1.0, 9e4]) for name in made.BPF}
+    assert predict_rows(parts["dram"], columns, 2).tolist() == [7.5, 7.5]
 
 
 def test_kinds_do_not_mix() -> None:

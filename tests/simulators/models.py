@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -73,6 +74,7 @@ def linear(bias: float = 60.0, features: tuple[str, ...] = BPF) -> Linear:
     return Linear(bias, weights)
 
 
+@functools.cache
 def trees(features: tuple[str, ...] = BPF, rounds: int = 5) -> Trees:
     """Trees that XGBoost itself fitted to a rising line, as it writes them."""
     chance = np.random.default_rng(7)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from registry.documents.canonical import encode_numbers
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.modelling.model import Curve
+from registry.modelling.model import Curve, Linear
 
 if TYPE_CHECKING:
     from registry.documents.canonical import Json
-    from registry.modelling.model import Model
+    from registry.modelling.model import Component, Model
 
 __all__ = ["curve_file"]
 
@@ -48,8 +48,18 @@ def curve_file(model: Model) -> bytes:
         "unit": "watts over load ratio",
     }
     for name, part in model.components.items():
-        if not isinstance(part, Curve):
+        points = _points(part)
+        if points is None:
             what = f"{name} is a {type(part).__name__}"
             raise RegistryError(finding(NOT_A_CURVE, str(model.id), what))
-        document[name] = [[float(x), float(y)] for x, y in part.points]
+        document[name] = [[float(x), float(y)] for x, y in points]
     return encode_numbers(document)
+
+
+def _points(part: Component) -> tuple[tuple[float, float], ...] | None:
+    """Give a curve's points; a component that is a constant is a level line."""
+    if isinstance(part, Curve):
+        return part.points
+    if isinstance(part, Linear) and not any(w for _, w in part.weights.values()):
+        return ((0.0, part.bias), (1.0, part.bias))
+    return None
