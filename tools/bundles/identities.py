@@ -34,7 +34,7 @@ _LOCAL_IPV4: Final = re.compile(
     r"\|-- ((?:[0-9]{1,3}\.){3}[0-9]{1,3})\n\s+/32 host LOCAL"
 )
 _FIRMWARE_FILLER: Final = re.compile(
-    r"to be filled|default string|not (?:specified|applicable|available)|none|unknown"
+    r"to be filled.*|default string|not (?:specified|applicable|available)|none|unknown"
     r"|asset|0+|1234567890?|n/?a",
     re.IGNORECASE,
 )
