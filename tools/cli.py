@@ -16,20 +16,40 @@ from registry.documents.limits import FILE_BYTES
 from registry.gate import terminal
 from tools.options import (
     Account,
+    Around,
+    Base,
     Dataset,
-    Done,
+    Derived,
+    Dump,
+    Endorser,
+    FirstDay,
     Folder,
+    Founding,
+    Ids,
+    IdsFile,
+    Instance,
     Json,
     KeyFile,
     Keygen,
+    LastDay,
     Licence,
+    Login,
+    NewVersion,
     OriginDay,
     OriginId,
     OriginKind,
+    OtherSpec,
     Own,
+    OwnWorkloads,
     PlanFile,
+    Platform,
+    PublishedKeys,
     Registry,
+    Signatory,
+    Sources,
     SpecFile,
+    TableFolder,
+    Tables,
     Terms,
     Words,
     Yes,
@@ -72,39 +92,26 @@ def _version(
 
 @import_app.command("specpower")
 def import_specpower(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            help="SPEC's text pages, or folders or CSV files of results.", exists=True
-        ),
-    ],
+    sources: Sources,
     registry: Registry = Path(),
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", help="Only this result.")
-    ] = None,
-    ids_file: Annotated[
-        Path | None,
-        typer.Option(help="Only the listed results.", exists=True, dir_okay=False),
-    ] = None,
-    contributor: Account = 0,
+    ids: Ids = None,
+    ids_file: IdsFile = None,
+    contributor: Signatory = None,
     *,
-    founding: Annotated[
-        bool,
-        typer.Option(
-            "--founding",
-            help="Sign with a new key that is thrown away, as contributor 0.",
-        ),
-    ] = False,
+    founding: Founding = False,
     json_output: Json = False,
 ) -> None:
     """Make load-levels bundles of published SPECpower_ssj2008 results."""
+    from registry.documents.trust import FOUNDING
     from registry.gate.report import print_findings
     from tools.commands.specpower import import_results, wanted_ids
 
-    if founding and contributor:
-        raise typer.BadParameter("--founding is for contributor 0 only")
+    if founding == (contributor is not None):
+        raise typer.BadParameter("give either --contributor or --founding")
     wanted = wanted_ids(ids or [], ids_file)
-    done = import_results(sources, wanted, registry, contributor, founding=founding)
+    done = import_results(
+        sources, wanted, registry, contributor or FOUNDING, founding=founding
+    )
     facts: dict[str, object] = {"written": list(done.written)}
     if done.key:
         facts["key"] = done.key
@@ -120,22 +127,13 @@ def import_specpower(
 
 @import_app.command("kepler-query")
 def import_kepler_query(
-    dump: Annotated[
-        Path,
-        typer.Argument(
-            help="A response that kepler-model-server saved.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ],
+    dump: Dump,
     spec: SpecFile,
     dataset: Dataset,
     contributor: Account,
     registry: Registry = Path(),
     plan: PlanFile = None,
-    instance: Annotated[
-        str | None, typer.Option(help="The exporter to read, if there are several.")
-    ] = None,
+    instance: Instance = None,
     licence: Licence = Terms.CDLA,
     source: OriginKind = None,
     source_id: OriginId = None,
@@ -172,23 +170,13 @@ def import_kepler_query(
 
 @import_app.command("kepler-csv")
 def import_kepler_csv(
-    tables: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Preprocessed tables of one recording, joined by their timestamps.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ],
+    tables: Tables,
     spec: SpecFile,
     dataset: Dataset,
     contributor: Account,
     registry: Registry = Path(),
     plan: PlanFile = None,
-    platform: Annotated[
-        str | None,
-        typer.Option(help="The meter of platform_power: acpi or redfish."),
-    ] = None,
+    platform: Platform = None,
     licence: Licence = Terms.CDLA,
     source: OriginKind = None,
     source_id: OriginId = None,
@@ -224,40 +212,22 @@ def import_kepler_csv(
 
 @app.command()
 def pack(
-    tables: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder with runs.csv and samples.csv or levels.csv.",
-            exists=True,
-            file_okay=False,
-        ),
-    ],
+    tables: TableFolder,
     spec: SpecFile,
     dataset: Dataset,
     contributor: Account,
-    first_day: Annotated[
-        str, typer.Option("--from", help="First day of measurement, YYYY-MM-DD.")
-    ],
-    last_day: Annotated[
-        str | None, typer.Option("--to", help="Last day; the first if unset.")
-    ] = None,
+    first_day: FirstDay,
+    last_day: LastDay = None,
     registry: Registry = Path(),
     licence: Licence = Terms.CDLA,
-    own_workloads: Annotated[
-        Own, typer.Option(help="What was done with workloads of your own.")
-    ] = Own.NONE,
-    derived: Annotated[
-        Done | None, typer.Option(help="What was done to raw readings.")
-    ] = None,
+    own_workloads: OwnWorkloads = Own.NONE,
+    derived: Derived = None,
     source: OriginKind = None,
     source_id: OriginId = None,
     source_published: OriginDay = None,
     not_a_name: Words = None,
     *,
-    new_version: Annotated[
-        bool,
-        typer.Option("--new-version", help="Replace the dataset's merged version."),
-    ] = False,
+    new_version: NewVersion = False,
     yes: Yes = False,
     json_output: Json = False,
 ) -> None:
@@ -304,14 +274,9 @@ def sign(
 def enrol(
     key: KeyFile,
     contributor: Account,
-    login: Annotated[str, typer.Option(help="The name of your GitHub account.")],
+    login: Login,
     registry: Registry = Path(),
-    endorse_with: Annotated[
-        Path | None,
-        typer.Option(
-            help="A key that you enrolled before.", exists=True, dir_okay=False
-        ),
-    ] = None,
+    endorse_with: Endorser = None,
     *,
     with_ssh_keygen: Keygen = False,
     json_output: Json = False,
@@ -334,29 +299,10 @@ def enrol(
 @app.command()
 def check(
     bundle: Folder,
-    registry: Annotated[
-        Path | None,
-        typer.Option(
-            help="The checkout with trust and other datasets, if it is not around.",
-            exists=True,
-            file_okay=False,
-        ),
-    ] = None,
-    spec: Annotated[
-        Path | None,
-        typer.Option(help="The machine's spec.", exists=True, dir_okay=False),
-    ] = None,
-    base: Annotated[
-        str | None, typer.Option(help="The revision it would be merged into.")
-    ] = None,
-    published_keys: Annotated[
-        Path | None,
-        typer.Option(
-            help="Your signing keys as GitHub lists them, one a line.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
+    registry: Around = None,
+    spec: OtherSpec = None,
+    base: Base = None,
+    published_keys: PublishedKeys = None,
     *,
     json_output: Json = False,
 ) -> None:

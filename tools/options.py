@@ -10,21 +10,42 @@ import typer
 
 __all__ = [
     "Account",
+    "Around",
+    "Base",
     "Dataset",
+    "Derived",
     "Done",
+    "Dump",
+    "Endorser",
+    "FirstDay",
     "Folder",
+    "Founding",
+    "Ids",
+    "IdsFile",
+    "Instance",
     "Json",
     "KeyFile",
     "Keygen",
+    "LastDay",
     "Licence",
+    "Login",
+    "NewVersion",
     "Origin",
     "OriginDay",
     "OriginId",
     "OriginKind",
+    "OtherSpec",
     "Own",
+    "OwnWorkloads",
     "PlanFile",
+    "Platform",
+    "PublishedKeys",
     "Registry",
+    "Signatory",
+    "Sources",
     "SpecFile",
+    "TableFolder",
+    "Tables",
     "Terms",
     "Words",
     "Yes",
@@ -115,4 +136,93 @@ OriginKind = Annotated[
 OriginId = Annotated[str | None, typer.Option(help="What the source calls it.")]
 OriginDay = Annotated[
     str | None, typer.Option("--source-published", help="The day, YYYY-MM-DD.")
+]
+
+Sources = Annotated[
+    list[Path],
+    typer.Argument(
+        help="SPEC's text pages, or folders or CSV files of results.", exists=True
+    ),
+]
+Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this result.")]
+IdsFile = Annotated[
+    Path | None,
+    typer.Option(help="Only the listed results.", exists=True, dir_okay=False),
+]
+Signatory = Annotated[
+    int | None,
+    typer.Option("--contributor", min=1, help="The numeric id of your GitHub account."),
+]
+Founding = Annotated[
+    bool,
+    typer.Option(
+        "--founding", help="Sign with a new key that is thrown away, as contributor 0."
+    ),
+]
+Dump = Annotated[
+    Path,
+    typer.Argument(
+        help="A response that kepler-model-server saved.", exists=True, dir_okay=False
+    ),
+]
+Instance = Annotated[
+    str | None, typer.Option(help="The exporter to read, if there are several.")
+]
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Preprocessed tables of one recording, joined by their timestamps.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Platform = Annotated[
+    str | None, typer.Option(help="The meter of platform_power: acpi or redfish.")
+]
+TableFolder = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder with runs.csv and samples.csv or levels.csv.",
+        exists=True,
+        file_okay=False,
+    ),
+]
+FirstDay = Annotated[
+    str, typer.Option("--from", help="First day of measurement, YYYY-MM-DD.")
+]
+LastDay = Annotated[
+    str | None, typer.Option("--to", help="Last day; the first if unset.")
+]
+OwnWorkloads = Annotated[
+    Own, typer.Option(help="What was done with workloads of your own.")
+]
+Derived = Annotated[Done | None, typer.Option(help="What was done to raw readings.")]
+NewVersion = Annotated[
+    bool, typer.Option("--new-version", help="Replace the dataset's merged version.")
+]
+Login = Annotated[str, typer.Option(help="The name of your GitHub account.")]
+Endorser = Annotated[
+    Path | None,
+    typer.Option(help="A key that you enrolled before.", exists=True, dir_okay=False),
+]
+Around = Annotated[
+    Path | None,
+    typer.Option(
+        help="The checkout with trust and other datasets, if it is not around.",
+        exists=True,
+        file_okay=False,
+    ),
+]
+OtherSpec = Annotated[
+    Path | None,
+    typer.Option(help="The machine's spec.", exists=True, dir_okay=False),
+]
+Base = Annotated[str | None, typer.Option(help="The revision it would be merged into.")]
+PublishedKeys = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your signing keys as GitHub lists them, one a line.",
+        exists=True,
+        dir_okay=False,
+    ),
 ]

@@ -98,7 +98,16 @@ class KeygenSigner:
 
     def sign(self, data: bytes, namespace: str) -> str:
         """Return an armoured SSHSIG over the data; the token or agent may ask."""
-        command = ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(self.path)]
+        command = [
+            "ssh-keygen",
+            "-q",
+            "-Y",
+            "sign",
+            "-n",
+            namespace,
+            "-f",
+            str(self.path),
+        ]
         try:
             done = subprocess.run(
                 command, input=data, stdout=subprocess.PIPE, check=False
