@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -190,7 +192,8 @@ def test_no_table_is_too_odd_to_be_measured(data: st.DataObject) -> None:
     main = "samples" if "samples" in bundle.tables else "levels"
     if main == "levels":
         frame = frame.drop("time_seconds")
-    measures = measure(changed(bundle, runs=runs, **{main: frame}))
+    frames: dict[str, Any] = {"runs": runs, main: frame}
+    measures = measure(changed(bundle, **frames))
     assert measures.value("runs") == 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from registry.documents import canonical
 from registry.documents.bundle import Bundle
-from registry.documents.findings import CODES, Severity
+from registry.documents.findings import CODES, Finding, Severity
 from registry.gate.expectations import expect, great, judging
 from registry.gate.expectations.measuring import measure
 from registry.gate.expectations.suites import suite
@@ -30,10 +31,14 @@ def loaded() -> Bundle:
     return levels_bundle()
 
 
-def result_of(bundle: Bundle) -> dict[str, Any]:
-    _, result = expect(bundle)
+def judged(bundle: Bundle) -> tuple[tuple[Finding, ...], dict[str, Any]]:
+    findings, result = expect(bundle)
     assert isinstance(result, dict)
-    return result
+    return findings, result
+
+
+def result_of(bundle: Bundle) -> dict[str, Any]:
+    return judged(bundle)[1]
 
 
 def test_sound_bundles_raise_no_findings(recorded: Bundle, loaded: Bundle) -> None:
@@ -65,8 +70,7 @@ def test_the_result_is_complete(loaded: Bundle) -> None:
 
 def test_a_failure_is_told_in_words_and_in_the_result(loaded: Bundle) -> None:
     bundle = changed(loaded, levels=scaled("wall_watts", 100))
-    findings, result = expect(bundle)
-    assert isinstance(result, dict)
+    findings, result = judged(bundle)
     first = findings[0]
     assert (first.code, first.path) == ("E017", "datasets/server-a/levels.csv")
     assert first.what.startswith("mean watts of a run between 1 and 2e+04: wall_watts")
@@ -166,10 +170,9 @@ def test_a_check_that_fails_itself_refuses_the_bundle(
         raise ZeroDivisionError("no such thing")
 
     monkeypatch.setattr(great.ExpectMeasureToBeBetween, "_validate", broken)
-    findings, result = expect(loaded)
+    findings, result = judged(loaded)
     assert {found.code for found in findings} == {"E000"}
     assert "no such thing" in findings[0].what
-    assert isinstance(result, dict)
     assert "no such thing" in json.dumps(result)
     assert "Traceback" not in json.dumps(result)
 
@@ -181,6 +184,19 @@ def test_the_library_loads_with_the_first_bundle_only() -> None:
         "assert not {'great_expectations', 'pandas', 'polars'} & set(sys.modules)\n"
     )
     in_new_process(script)
+
+
+def test_one_module_alone_imports_the_library() -> None:
+    root = Path(__file__).resolve().parents[2]
+    named = {
+        path.relative_to(root).as_posix()
+        for folder in ("registry", "tools")
+        for path in (root / folder).rglob("*.py")
+        if re.search(
+            r"^\s*(?:import|from) great_expectations", path.read_text(), re.MULTILINE
+        )
+    }
+    assert named == {"registry/gate/expectations/great.py"}
 
 
 def in_new_process(script: str, **environment: str) -> subprocess.CompletedProcess[str]:

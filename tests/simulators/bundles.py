@@ -63,7 +63,7 @@ def changed(
     *,
     spec: dict[str, Any] | None = None,
     manifest: dict[str, Any] | None = None,
-    **tables: pl.DataFrame | pl.Expr | list[pl.Expr],
+    **tables: Any,
 ) -> Bundle:
     """The same bundle with other tables, or with parts of documents replaced.
 

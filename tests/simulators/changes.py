@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 
@@ -33,9 +34,12 @@ def runs(*expressions: pl.Expr) -> Change:
 
 def kept(table: str, predicate: pl.Expr) -> Change:
     """Keep some rows of a table."""
-    return lambda bundle: changed(
-        bundle, **{table: bundle.tables[table].filter(predicate)}
-    )
+
+    def change(bundle: Bundle) -> Bundle:
+        frames: dict[str, Any] = {table: bundle.tables[table].filter(predicate)}
+        return changed(bundle, **frames)
+
+    return change
 
 
 def of_spec(**fields: object) -> Change:
