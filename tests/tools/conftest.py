@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,6 @@ from tests.simulators.registry import small
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 PASSPHRASE = b"correct horse"
 
@@ -30,15 +31,19 @@ class Done:
     err: str
 
 
-Powerkit = "Callable[..., Done]"
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout that tests copy, since making one takes several commands."""
+    root = tmp_path_factory.mktemp("template") / "registry-checkout"
+    small().commit(root)
+    shutil.rmtree(root / ".git" / "hooks", ignore_errors=True)
+    return root
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(template: Path, tmp_path: Path) -> Path:
     """A git checkout of a small registry on its branch main."""
-    root = tmp_path / "registry-checkout"
-    small().commit(root)
-    return root
+    return Path(shutil.copytree(template, tmp_path / "registry-checkout"))
 
 
 @pytest.fixture
