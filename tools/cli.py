@@ -5,6 +5,7 @@ Heavy packages load inside the subcommand that needs them, so `--help` stays fas
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -76,6 +77,8 @@ app.add_typer(import_app, name="import")
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    # An ordered end unwinds, so that nothing half-made stays behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     json_output = terminal.wants_json(sys.argv[1:])
     sys.exit(terminal.run(app, json_output=json_output))
 

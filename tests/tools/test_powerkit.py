@@ -301,3 +301,54 @@ def test_what_was_changed_after_packing_is_not_signed(
     done = powerkit("sign", folder, "--key", key_file)
     assert (done.code, "M02" in done.out) == (1, True), done
     assert (folder / "manifest.json.sig").read_bytes() == before
+
+
+def test_a_spec_written_by_hand_takes_its_canonical_form(
+    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, options: list[object]
+) -> None:
+    tables = write_levels(tmp_path / "tables")
+    path = checkout / "specs" / "blade-7.yaml"
+    canonical = write_machine(path).read_bytes()
+    by_hand = canonical.replace(b"  vendor: intel\n", b"  vendor: 'intel'\n")
+    assert by_hand != canonical
+    path.write_bytes(by_hand)
+    refused = powerkit("pack", tables, *options, "--from", "never")
+    assert (refused.code, path.read_bytes()) == (1, by_hand)
+    options[options.index("--spec") + 1] = path
+    assert powerkit("pack", tables, *options).code == 0
+    assert path.read_bytes() == canonical
+
+
+def test_a_spec_that_others_signed_stays_as_it_is(
+    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, options: list[object]
+) -> None:
+    tables = write_levels(tmp_path / "tables")
+    path = checkout / "specs" / "server-a.yaml"
+    by_hand = path.read_bytes().replace(b"  vendor: intel\n", b"  vendor: 'intel'\n")
+    path.write_bytes(by_hand)
+    options[options.index("--spec") + 1] = path
+    done = powerkit("pack", tables, *options)
+    assert (done.code, "L053" in done.out) == (1, True), done
+    assert path.read_bytes() == by_hand
+    assert not (checkout / "datasets" / "blade-7").exists()
+
+
+def test_an_ended_packing_leaves_nothing(
+    checkout: Path, tmp_path: Path, options: list[object]
+) -> None:
+    tables, before = write_levels(tmp_path / "tables"), listing(checkout)
+    program = (
+        "import os, signal\nfrom tools.bundles import pack\nfrom tools.cli import main\n"
+        "pack._swap = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "pack", str(tables), *map(str, options)],
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 143
+    files = {path for path in listing(checkout) if not (checkout / path).is_dir()}
+    assert files == {path for path in before if not (checkout / path).is_dir()}
+    assert not list((checkout / "datasets").glob(".*"))

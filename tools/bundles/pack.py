@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
+from registry.documents.spec import read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,7 +63,8 @@ def place(files: Mapping[str, bytes], root: Path, *, replace: bool = False) -> P
     """Write the files of one bundle and its spec.
 
     The folder appears complete by a rename, or not at all. Nothing that exists is
-    overwritten, but the dataset's earlier version if ``replace`` says so.
+    overwritten, but the dataset's earlier version if ``replace`` says so, and a spec
+    that says the same in other bytes.
 
     Args:
         files: Content by path in the registry, as ``draft.files`` gives it.
@@ -83,7 +85,10 @@ def place(files: Mapping[str, bytes], root: Path, *, replace: bool = False) -> P
     if not replace and os.path.lexists(folder):
         what = "the folder exists"
         raise RegistryError(finding(EXISTS, _shown(folder, root), what))
-    with _spec(root / spec_path, files[spec_path], spec_path), _staged(folder) as stage:
+    with (
+        _spec(root, spec_path, files[spec_path], folder.name),
+        _staged(folder) as stage,
+    ):
         for path, data in inside.items():
             _write_new(stage / Path(path).name, data)
         _swap(stage, folder)
@@ -110,22 +115,51 @@ def _shown(path: Path, root: Path) -> str:
 
 
 @contextmanager
-def _spec(path: Path, data: bytes, shown: str) -> Iterator[None]:
-    """Have the spec in place, and gone again if the bundle could not be written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _write_new(path, data)
-    except FileExistsError:
-        if path.read_bytes() != data:
-            what = "it differs from the spec of this bundle"
-            raise RegistryError(finding(OTHER_SPEC, shown, what)) from None
-        yield
-        return
+def _spec(root: Path, path: str, data: bytes, dataset: str) -> Iterator[None]:
+    """Have the spec in place, and as it was if the bundle could not be written.
+
+    A spec that somebody wrote by hand gives way to its canonical form, unless another
+    bundle was signed with the very bytes.
+    """
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_bytes() if os.path.lexists(file) else None
+    if before is not None and before != data:
+        if not _same_machine(before, data, path):
+            what = "it describes the machine in another way"
+            raise RegistryError(finding(OTHER_SPEC, path, what))
+        users = sorted(set(_users(root, path)) - {dataset})
+        if users:
+            what = f"{', '.join(users[:5])} was signed with it in another form"
+            raise RegistryError(finding(OTHER_SPEC, path, what))
+    if before != data:
+        write_file(file, data)
     try:
         yield
     except BaseException:
-        path.unlink(missing_ok=True)
+        if before is None:
+            file.unlink(missing_ok=True)
+        elif before != data:
+            write_file(file, before)
         raise
+
+
+def _same_machine(before: bytes, data: bytes, path: str) -> bool:
+    try:
+        return read_spec(before, path) == read_spec(data, path)
+    except RegistryError:
+        return False
+
+
+def _users(root: Path, spec: str) -> Iterator[str]:
+    """Name the datasets of a checkout whose manifests name a spec."""
+    for file in (root / "datasets").glob("*/manifest.json"):
+        try:
+            manifest = read_manifest(file.read_bytes(), _shown(file, root))
+        except (OSError, RegistryError):
+            continue  # not this bundle's business
+        if manifest.spec.path == spec:
+            yield file.parent.name
 
 
 @contextmanager
