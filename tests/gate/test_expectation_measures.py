@@ -161,7 +161,7 @@ columns = st.sampled_from(
 numbers = st.none() | st.floats(0, 1e6) | st.sampled_from([0.0, 1.0, 262143.0])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_no_table_is_too_odd_to_be_measured(data: st.DataObject) -> None:
     template = samples_bundle if data.draw(st.booleans()) else levels_bundle

@@ -136,7 +136,7 @@ def test_memory_stays_flat_over_hundreds_of_bundles(loaded: Bundle) -> None:
     for _ in range(20):
         judging.judge(loaded, measures)
     before = resident()
-    for _ in range(200):
+    for _ in range(120):
         judging.judge(loaded, measures)
     assert resident() - before < 16
 
