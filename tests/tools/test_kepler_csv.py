@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,3 +136,37 @@ def test_columns_of_nobody_are_named_and_left_out() -> None:
     result = imported(text)
     assert result.tables["samples"].columns == ["time_seconds", "run", "acpi_watts"]
     assert any("mystery" in note for note in result.notes)
+
+
+def test_published_tables_are_joined(shared_data: Path) -> None:
+    names = ("acpi_Basic", "rapl_Basic", "acpi_BPFIRQ")
+    files = {
+        path.name: path.read_bytes()
+        for name in names
+        for path in [shared_data / "nx12" / f"preprocess_abs_default_{name}.csv"]
+    }
+    result = kepler_csv.import_tables(files, spec())
+    samples = result.tables["samples"]
+    assert samples.height == 2202
+    assert samples.columns == [
+        "time_seconds",
+        "run",
+        "acpi_watts",
+        "bpf_cpu_seconds_per_second",
+        "cache_misses_per_second",
+        "cpu_cycles_per_second",
+        "cpu_instructions_per_second",
+        "rapl_dram_0_watts",
+        "rapl_package_0_watts",
+        "softirq_block_per_second",
+        "softirq_net_rx_per_second",
+        "softirq_net_tx_per_second",
+    ]
+    assert samples["bpf_cpu_seconds_per_second"].max() == pytest.approx(29.17, abs=0.01)
+    assert (result.first, result.last) == ("2023-09-19", "2023-09-19")
+
+
+def test_a_published_sum_of_packages_is_refused(shared_data: Path) -> None:
+    path = shared_data / "linux415" / "rapl_KubeletOnly_abs_data.csv"
+    with pytest.raises(RegistryError, match="L025"):
+        kepler_csv.import_tables({path.name: path.read_bytes()}, spec(2, 48))

@@ -338,9 +338,11 @@ def test_an_ended_packing_leaves_nothing(
 ) -> None:
     tables, before = write_levels(tmp_path / "tables"), listing(checkout)
     program = (
-        "import os, signal\nfrom tools.bundles import pack\nfrom tools.cli import main\n"
+        "import os, signal\n"
+        "from tools import cli\n"
+        "from tools.bundles import pack\n"
         "pack._swap = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
-        "main()"
+        "cli.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "pack", str(tables), *map(str, options)],
@@ -352,3 +354,62 @@ def test_an_ended_packing_leaves_nothing(
     files = {path for path in listing(checkout) if not (checkout / path).is_dir()}
     assert files == {path for path in before if not (checkout / path).is_dir()}
     assert not list((checkout / "datasets").glob(".*"))
+
+
+def test_no_writes_nothing(
+    powerkit: Callable[..., Done],
+    checkout: Path,
+    tmp_path: Path,
+    options: list[object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tables, before = write_levels(tmp_path / "tables"), listing(checkout)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda _: False)
+    done = powerkit("pack", tables, *(one for one in options if one != "--yes"))
+    assert (done.code, "Nothing was written" in done.err) == (1, True), done
+    assert listing(checkout) == before
+
+
+def test_a_second_key_is_endorsed_by_the_first(
+    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, key_file: Path
+) -> None:
+    who = ("--contributor", 42, "--login", "person-42", "--registry", checkout)
+    alone = powerkit("enrol", "--key", key_file, *who)
+    assert (alone.code, "L063" in alone.out) == (1, True), alone
+    first = write_key(tmp_path / "first", "42/person-42")
+    again = powerkit("enrol", "--key", first, *who, "--endorse-with", first)
+    assert (again.code, "L062" in again.out) == (1, True), again
+    done = powerkit("enrol", "--key", key_file, *who, "--endorse-with", first)
+    assert done.code == 0, done
+
+
+def test_published_results_are_imported(
+    powerkit: Callable[..., Done], shared_data: Path, tmp_path: Path
+) -> None:
+    pages = sorted((shared_data / "specpower" / "raw").rglob("power_ssj2008-*.txt"))
+    done = powerkit(
+        *("import", "specpower", pages[0], "--contributor", 42),
+        *("--registry", tmp_path, "--json"),
+    )
+    assert done.code == 0, done
+    (name,) = json.loads(done.out)["written"]
+    assert (tmp_path / "datasets" / name / "levels.csv").is_file()
+    again = powerkit(
+        *("import", "specpower", pages[0], "--contributor", 42),
+        *("--registry", tmp_path),
+    )
+    assert (again.code, "L052" in again.out) == (1, True), again
+    page = tmp_path / "power_ssj2008-20080116-00034.txt"
+    page.write_text("no page\n")
+    bad = powerkit(
+        *("import", "specpower", page, "--contributor", 42, "--registry", tmp_path)
+    )
+    assert (bad.code, "L01" in bad.out) == (1, True), bad
+    both = powerkit("import", "specpower", page, "--registry", tmp_path)
+    assert both.code == 2
+
+
+def test_the_version_is_told(powerkit: Callable[..., Done]) -> None:
+    done = powerkit("--version")
+    assert (done.code, done.out) == (0, "0.1.0\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -185,3 +186,30 @@ def test_a_clone_without_history_is_enough(checkout: Path, tmp_path: Path) -> No
     run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{checkout}", str(clone))
     with_bundle().write(clone)
     assert codes(clone / FOLDER) == []
+
+
+def test_what_git_cannot_hold_is_not_proposed(checkout: Path) -> None:
+    with_bundle().write(checkout)
+    os.mkfifo(checkout / FOLDER / "pipe.csv")
+    assert codes(checkout / FOLDER) == []
+
+
+def test_files_beyond_every_bound_are_not_read(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_bundle().write(checkout)
+    monkeypatch.setattr("registry.documents.limits.FILE_BYTES", 100)
+    with pytest.raises(RegistryError, match="T002"):
+        check.check_bundle(checkout / FOLDER, NOW)
+
+
+def test_a_checkout_without_a_commit_is_none(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q")
+    assert not is_checkout(tmp_path)
+    with pytest.raises(RegistryError, match="T003"):
+        base_of(tmp_path)
+
+
+def test_a_folder_of_a_checkout_is_not_its_top(checkout: Path) -> None:
+    assert is_checkout(checkout)
+    assert not is_checkout(checkout / "datasets")
