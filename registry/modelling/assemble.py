@@ -7,7 +7,6 @@ rows; else it is withheld, with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -30,32 +29,15 @@ from registry.modelling.model import (
     ErrorReport,
     Model,
     ModelId,
-    Origin,
     Point,
 )
+from registry.modelling.plan import Order
 from registry.modelling.table import FIT_ROWS, Codes, Table, evenly, significant
 from registry.modelling.targets import OPTIONAL, SOURCES
 
 GENERIC_ROWS: Final = 64
 """Rows that a server gives to the generic class; every server weighs the same."""
 POINTS: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a fit is asked for.
-
-    Attributes:
-        id: Identity of the model.
-        class_key: Key of its class.
-        bundles: The bundles behind it.
-        input_digest: SHA-256 of everything that decides its bytes.
-    """
-
-    id: ModelId
-    class_key: str
-    bundles: tuple[Origin, ...]
-    input_digest: str
 
 
 def reduced(frame: Frame, limit: int) -> Frame:

@@ -26,17 +26,13 @@ def protocols(table: Table) -> tuple[Protocol, ...]:
     """List what can be held out of a table; the worse error of several is reported."""
     if _count(table.machine) > 1:
         return ("server",)
-    inside = within(table)
-    if inside == "time-block" and _count(table.workload) > 1:
-        return ("workload", "time-block")
-    return (inside,)
-
-
-def within(table: Table) -> Protocol:
-    """Name the contiguous blocks that a table has within its servers."""
     if _count(table.block) < 2:
-        return "none"
-    return "time-block" if table.recorded else "load-block"
+        return ("none",)
+    if not table.recorded:
+        return ("load-block",)
+    if _count(table.workload) > 1:
+        return ("workload", "time-block")
+    return ("time-block",)
 
 
 def groups(table: Table, protocol: Protocol, most: int | None = None) -> Codes:

@@ -12,11 +12,11 @@ from registry.documents.bundle import Bundle
 from registry.documents.classkey import GENERIC
 from registry.gate.opening import open_bundle
 from registry.gate.tree import Tree
-from registry.modelling.assemble import GENERIC_ROWS, Order, fit_order, reduced
+from registry.modelling.assemble import GENERIC_ROWS, fit_order, reduced
 from registry.modelling.catalogue import trusted
 from registry.modelling.extract import Frame, extract
 from registry.modelling.model import Model
-from registry.modelling.plan import Plan
+from registry.modelling.plan import Order, Plan
 from registry.modelling.table import FIT_ROWS
 
 _Open = Callable[[str], Bundle]

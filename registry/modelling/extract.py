@@ -160,7 +160,8 @@ def _details(runs: pl.DataFrame) -> dict[int, tuple[str, float, bool]]:
         pl.col(name).cast(pl.Float64) if name in runs.columns else absent
         for name in ("load_achieved_ratio", "load_target_ratio")
     ]
-    load = runs.select(load=pl.coalesce(loads).fill_null(float("nan")))["load"]
+    level = pl.coalesce(loads).fill_null(float("nan"))
+    load = runs.with_columns(level.alias("load"))["load"]
     columns = (runs["run"], runs["workload"], load, runs["accepted"])
     return {
         int(run): (str(label), float(level), int(accepted) == 1)

@@ -7,7 +7,7 @@ publish step needs: nothing else of the build survives it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -122,7 +122,7 @@ class ComponentError:
             at least 1 % of the largest power; None when there is no such row.
         rmse: Root mean square error.
         p95: Half-width that 95 % of errors stay within (see evaluate.half_width).
-        worst: The largest error of any held-out or training row.
+        worst: The largest error of any held-out or training row, or p95 if larger.
         baseline_mae: What the best constant of the training blocks would have got.
     """
 
@@ -379,8 +379,3 @@ def read_model(value: Mapping[str, Any]) -> Model:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no power model document: {error}") from error
-
-
-def sources_of(models: Sequence[Model]) -> tuple[str, ...]:
-    """List the energy sources that the models cover, sorted."""
-    return tuple(sorted({model.id.source for model in models}))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.documents.classkey import node_type
-from registry.modelling.assemble import Order
 from registry.modelling.catalogue import (
     BundleRef,
     Catalogue,
@@ -20,12 +19,30 @@ from registry.modelling.model import CURVE, LINEAR, OUTPUTS, TREES, ModelId, Ori
 __all__ = [
     "BundleRef",
     "Catalogue",
+    "Order",
     "Plan",
     "PreviousRelease",
     "Reason",
     "plan",
     "read_catalogue",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a fit is asked for.
+
+    Attributes:
+        id: Identity of the model.
+        class_key: Key of its class.
+        bundles: The bundles behind it.
+        input_digest: SHA-256 of everything that decides its bytes.
+    """
+
+    id: ModelId
+    class_key: str
+    bundles: tuple[Origin, ...]
+    input_digest: str
 
 
 @dataclass(frozen=True, slots=True)
