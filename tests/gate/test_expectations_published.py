@@ -13,8 +13,13 @@ from registry.gate.expectations.measure import Measures
 from registry.gate.expectations.measuring import measure
 from registry.gate.expectations.suites import suite
 from registry.gate.identifiers import identifiers
-from tests.simulators.bundles import changed, samples_bundle
-from tests.simulators.published import bursts, disclosures, results
+from tests.simulators.bundles import changed, levels_bundle, samples_bundle
+from tests.simulators.published import (
+    bursts,
+    disclosures,
+    load_curves,
+    results,
+)
 
 EVERY = 24
 """Every how many results the whole library judges, which takes longer."""
@@ -122,6 +127,19 @@ def test_the_figures_of_nx12_that_the_suite_quotes(nx12: Bundle) -> None:
     assert measures.value("dram_over_package", "rapl_dram_0_watts") == pytest.approx(
         0.57, abs=0.01
     )
+
+
+def test_curves_of_processors_at_their_limit_are_not_refused(
+    shared_data: Path,
+) -> None:
+    """RAPL curves flatten, and even fall, when a processor meets its power limit."""
+    template, seen = levels_bundle(), {}
+    for name, tables in load_curves(shared_data):
+        measures = measure(changed(template, **tables))
+        seen[name] = measures.value("fall", "rapl_package_0_watts")
+        assert outside(measures, "load-levels") == [], name
+    assert len(seen) == 4
+    assert seen["AMD_EPYC_8024P_8C some"] == pytest.approx(0.109, abs=1e-3)
 
 
 NAMES_OF_PRODUCTS = ("vendor", "hw_vendor", "model", "cpu_name", "form_factor", "os")

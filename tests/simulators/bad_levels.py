@@ -61,7 +61,7 @@ LEVELS: dict[str, tuple[Change, set[str]]] = {
         levels(
             pl.when(pl.col("run") == 5).then(0.0).otherwise(WALL).alias("wall_watts")
         ),
-        {"E016", "E017", "E024", "E025"},
+        {"E016", "E017", "E025"},
     ),
     "megawatts": (levels(scaled("wall_watts", 1e6)), {"E017", "E019", "E020"}),
     "beyond supplies": (of_spec(power_supplies=[{"count": 1, "watts": 300}]), {"E019"}),

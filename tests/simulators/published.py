@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from registry.documents.bundle import Bundle
 
-__all__ = ["bursts", "disclosures", "results"]
+__all__ = ["bursts", "disclosures", "load_curves", "results"]
 
 
 def results(folder: Path) -> Iterator[Bundle]:
@@ -152,3 +152,24 @@ def disclosures(folder: Path, columns: Sequence[str]) -> Iterator[tuple[str, str
     for name in columns:
         for text in sorted({row[name] for row in rows}):
             yield name, text
+
+
+def load_curves(folder: Path) -> Iterator[tuple[str, dict[str, pl.DataFrame]]]:
+    """CodeCarbon's load steps against RAPL, by the name of the processor and file."""
+    for path in sorted((folder / "codecarbon_load_rapl").glob("*/*.csv")):
+        if path.stat().st_size < 100:
+            continue  # empty where they come from as well
+        steps = pl.read_csv(path)
+        load, count = (steps["cpu_load"] / 100).round(3), steps.height
+        runs = pl.DataFrame(
+            {
+                "run": range(count),
+                "workload": ["idle"] + ["mix"] * (count - 1),
+                "load_target_ratio": load,
+                "load_achieved_ratio": load,
+                "accepted": [1] * count,
+            }
+        )
+        watts = steps["rapl_power"].alias("rapl_package_0_watts")
+        name = f"{path.parent.name} {'all' if 'all_cores' in path.name else 'some'}"
+        yield name, {"runs": runs, "levels": pl.DataFrame([runs["run"], watts])}
