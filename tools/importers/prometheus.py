@@ -7,7 +7,7 @@ Labels name hosts, pods and containers, so all but a few are dropped while readi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["LABELS", "NOT_READ", "Series", "increase", "read_dump"]
 
@@ -45,6 +45,9 @@ SEVERAL = code(
 )
 
 
+Part = TypeVar("Part", bound=msgspec.Struct)
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """One series of samples.
@@ -61,8 +64,11 @@ class Series:
     values: NDArray[np.float64]
 
 
-class _Raw(msgspec.Struct):
+class _Labelled(msgspec.Struct):
     metric: dict[str, str]
+
+
+class _Sampled(msgspec.Struct):
     values: list[tuple[float, str]]
 
 
@@ -81,21 +87,27 @@ def read_dump(
         RegistryError: L020, L021; nothing else, whatever the bytes.
 
     """
-    raw = _decoded(data, path)
-    wanted = {name: raw[name] for name in sorted(raw) if name.startswith(prefix)}
+    wanted = {
+        name: [(_part(raw, _Labelled, path).metric, raw) for raw in many]
+        for name, many in sorted(_decoded(data, path).items())
+        if name.startswith(prefix)
+    }
     if sum(map(len, wanted.values())) > SERIES:
         raise _unreadable(path, f"more than {SERIES} series")
-    if sum(len(one.values) for many in wanted.values() for one in many) > SAMPLES:
-        raise _unreadable(path, f"more than {SAMPLES} samples")
     _check_exporters(wanted, path, instance)
-    return {
-        name: tuple(
-            _series(one, f"{name}[{number}]", path)
-            for number, one in enumerate(many)
-            if instance is None or one.metric.get("instance") == instance
-        )
-        for name, many in wanted.items()
-    }
+    result: dict[str, tuple[Series, ...]] = {}
+    samples = 0
+    for name, many in wanted.items():
+        kept = []
+        for number, (labels, raw) in enumerate(many):
+            if instance is None or labels.get("instance") == instance:
+                series = _series(labels, raw, f"{name}[{number}]", path)
+                samples += len(series.times)
+                kept.append(series)
+            if samples > SAMPLES:
+                raise _unreadable(path, f"more than {SAMPLES} samples")
+        result[name] = tuple(kept)
+    return result
 
 
 def increase(series: Series) -> NDArray[np.float64]:
@@ -108,11 +120,12 @@ def increase(series: Series) -> NDArray[np.float64]:
     return np.where(steps < 0, series.values, steps)
 
 
-def _decoded(data: bytes, path: str) -> dict[str, list[_Raw]]:
+def _decoded(data: bytes, path: str) -> dict[str, list[msgspec.Raw]]:
+    """Find the series; each stays text, a tenth of its size as objects."""
     if len(data) > BYTES:
         raise _unreadable(path, f"{len(data)} bytes, at most {BYTES} are read")
     try:
-        return msgspec.json.decode(data, type=dict[str, list[_Raw]])
+        return msgspec.json.decode(data, type=dict[str, list[msgspec.Raw]])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         what = str(error)
         if data[:4096].lstrip().startswith(b'{"status"'):
@@ -120,14 +133,24 @@ def _decoded(data: bytes, path: str) -> dict[str, list[_Raw]]:
         raise _unreadable(path, what) from None
 
 
+def _part(raw: msgspec.Raw, kind: type[Part], path: str) -> Part:
+    """Read a part of one series, so that only one is in memory as objects."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(path, str(error)) from None
+
+
 def _check_exporters(
-    wanted: Mapping[str, list[_Raw]], path: str, instance: str | None
+    wanted: Mapping[str, Sequence[tuple[Mapping[str, str], msgspec.Raw]]],
+    path: str,
+    instance: str | None,
 ) -> None:
     """Refuse sums over machines: one exporter is one machine."""
     exporters = {
-        (one.metric.get("instance", ""), one.metric.get("job", ""))
+        (labels.get("instance", ""), labels.get("job", ""))
         for many in wanted.values()
-        for one in many
+        for labels, _ in many
     }
     if instance is not None:
         exporters = {one for one in exporters if one[0] == instance}
@@ -142,13 +165,16 @@ def _check_exporters(
         raise RegistryError(finding(SEVERAL, path, what))
 
 
-def _series(raw: _Raw, name: str, path: str) -> Series:
+def _series(
+    labels: Mapping[str, str], raw: msgspec.Raw, name: str, path: str
+) -> Series:
     """Keep the samples that are numbers: NaN is Prometheus' mark of a gap."""
+    points = _part(raw, _Sampled, path).values
     try:
-        values = np.array([text for _, text in raw.values], dtype=np.float64)
+        values = np.array([text for _, text in points], dtype=np.float64)
     except ValueError:
         raise _unreadable(path, f"{name} holds a value that is no number") from None
-    times = np.array([time for time, _ in raw.values], dtype=np.float64)
+    times = np.array([time for time, _ in points], dtype=np.float64)
     if times.size and not (
         np.isfinite(times).all() and times.min() >= 0 and times.max() < _LATEST
     ):
@@ -158,8 +184,7 @@ def _series(raw: _Raw, name: str, path: str) -> Series:
     if np.isinf(values).any():
         raise _unreadable(path, f"{name} holds an infinite value")
     kept = ~np.isnan(values)
-    labels = dict(_kept(raw.metric))
-    return Series(labels, times[kept], values[kept])
+    return Series(dict(_kept(labels)), times[kept], values[kept])
 
 
 def _kept(labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
