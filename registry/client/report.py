@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from registry.client.fetching import LOADS
 from registry.documents.findings import shown
 from registry.modelling.model import parse_id
+from registry.publish.kepler.vocabulary import STANDARD_PIPELINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,10 @@ def as_json(fetched: Fetched) -> dict[str, Json]:
         "offers": offers,
         "release": fetched.release.tag,
         "serial": fetched.release.index.serial,
+        "warnings": [
+            {"code": found.code, "fix": found.fix, "what": found.what}
+            for found in fetched.release.warnings
+        ],
     }
 
 
@@ -60,6 +65,11 @@ def _lines(fetched: Fetched) -> Iterator[str]:
         yield f"class   {server.key}: never measured, so the generic model is used"
     for withdrawn in index.withdrawn[:5]:
         yield f"note    {withdrawn.dataset} was withdrawn ({shown(withdrawn.reason)})"
+    pipeline = release.origin.url(f"{STANDARD_PIPELINE}.zip")
+    if pipeline is not None:
+        yield f"server  for a model server: INITIAL_PIPELINE_URL={pipeline}"
+    for warning in release.warnings:
+        yield f"warning {warning.code} {warning.what}: {warning.fix}"
     for offer in fetched.offers:
         yield ""
         if server.measured and offer.model.class_key != server.key:

@@ -83,6 +83,7 @@ def _machines(
 def _bundle(
     ref: BundleRef, machines: dict[str, MachineEntry], source: Source
 ) -> BundleEntry:
+    cited = ref.manifest.source
     return BundleEntry(
         dataset=ref.dataset,
         version=ref.version,
@@ -93,6 +94,8 @@ def _bundle(
         class_key=ref.class_key,
         contributor=ref.contributor,
         fingerprint=ref.fingerprint,
+        licence=ref.licence,
+        cites=None if cited is None else f"{cited.kind}:{cited.id}",
         arrived=source.arrivals.get(ref.dataset),
     )
 

@@ -117,6 +117,8 @@ class BundleEntry(_Entry):
         class_key: The class that the spec gives; ``class`` in the document.
         contributor: Numeric GitHub id; 0 is the founding data.
         fingerprint: The signing key.
+        licence: SPDX id of its licence.
+        cites: Kind and id of the published result that it was taken from, or None.
         arrived: When it came to main, seconds since 1970; None outside git.
     """
 
@@ -131,6 +133,8 @@ class BundleEntry(_Entry):
     class_key: Name = Field(validation_alias="class", serialization_alias="class")
     contributor: Natural
     fingerprint: Annotated[str, Field(pattern=r"^SHA256:[A-Za-z0-9+/]{43}$")]
+    licence: Text
+    cites: Text | None
     arrived: Natural | None
 
 

@@ -6,6 +6,7 @@ whichever release came before. What is new is told by the arrival of the bundles
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -62,17 +63,26 @@ def notes_bytes(index: Index, *, drawing: bool) -> bytes:
 def _head(index: Index) -> Iterator[str]:
     published = [m for m in index.models if m.status == "published"]
     classes = [c for c in index.classes if c.key != _GENERIC]
-    date = "an uncommitted work tree" if index.created is None else index.created
+    date = index.created and code_span(index.created)
     yield "# Power models for Kepler"
     yield ""
     commit = "" if index.commit is None else f", commit {code_span(index.commit)}"
-    yield f"Built from {markdown(date)}{commit}, serial {index.serial}."
+    yield (
+        f"Built from {date or 'an uncommitted work tree'}{commit},"
+        f" serial {index.serial}."
+    )
     yield ""
     yield (
         f"{_count(len(published), 'model')} for {_count(len(classes), 'server class')}"
         f" and the generic class, from {_count(len(index.bundles), 'signed bundle')};"
         f" {len(index.models) - len(published)} more were withheld."
     )
+    licences = Counter(bundle.licence for bundle in index.bundles)
+    if licences:
+        listed = ", ".join(
+            f"{code_span(name)} ({count})" for name, count in sorted(licences.items())
+        )
+        yield f"Licences of the bundles: {listed}; `index.json` cites their sources."
     yield ""
 
 

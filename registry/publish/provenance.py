@@ -124,8 +124,10 @@ def _bundle(bundle: BundleEntry) -> dict[str, Json]:
     return {
         "annotations": {
             "arrived": bundle.arrived,
+            "cites": bundle.cites,
             "contributor": bundle.contributor,
             "key": bundle.fingerprint,
+            "licence": bundle.licence,
             "version": bundle.version,
         },
         "digest": {"sha256": bundle.manifest_sha256},

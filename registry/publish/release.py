@@ -121,6 +121,7 @@ def build_from(
         progress: As in `build_release`.
 
     """
+    out = out.resolve()  # a folder is replaced by renaming, so it needs a name
     recover(out)
     previous = _earlier(out, since)
     earlier = None if previous is None else previous.for_plan()

@@ -17,6 +17,7 @@ from tests.simulators import models as made
 from tests.simulators.releases import (
     KEY,
     NUMBER,
+    SERIAL,
     SPEC,
     make_release,
     poison,
@@ -120,7 +121,9 @@ def test_settings_for_a_web_server(release: Path, spec: Path) -> None:
             f"NODE_TOTAL_INIT_URL={url}/{name}",
         )
         assert parts.settings.lines[0] == "NODE_COMPONENTS_LOCAL_REGRESSOR=true"
-        assert any("MODEL_CONFIG" in line for line in as_lines(found))
+        lines = as_lines(found)
+        assert "MODEL_CONFIG:" in lines
+        assert lines[2].endswith(f"INITIAL_PIPELINE_URL={url}/std_v0.7.11.zip")
 
 
 def test_settings_for_a_folder_need_a_file(release: Path, spec: Path) -> None:
@@ -229,6 +232,13 @@ def test_the_report_for_people(release: Path, spec: Path) -> None:
         "dram 60.0 W + package 60.0 W",
     ):
         assert part in text
+
+
+def test_the_report_warns_of_an_old_release(release: Path) -> None:
+    found = fetch(str(release), number=0, now=SERIAL + 10**9)
+    assert any(line.startswith("warning R045") for line in as_lines(found))
+    value: Any = as_json(found)
+    assert value["warnings"][0]["code"] == "R045"
 
 
 def test_the_facade_has_no_other_names() -> None:

@@ -60,6 +60,7 @@ def test_the_notes_name_classes_errors_and_commands(built: Path) -> None:
     for part in (
         "an uncommitted work tree",
         "2 server classes and the generic class, from 2 signed bundles",
+        "`CDLA-Permissive-2.0` (2)",
         "`xeon-gold-6248r-2s-48c-384g`",
         "registry rebuild --compare",
         "sha256sum --check SHA256SUMS",

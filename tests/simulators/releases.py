@@ -65,6 +65,8 @@ def head(serial: int = SERIAL) -> Index:
         class_key=KEY,
         contributor=42,
         fingerprint="SHA256:" + "A" * 43,
+        licence="CDLA-Permissive-2.0",
+        cites=None,
         arrived=serial,
     )
     generic = ClassEntry(
