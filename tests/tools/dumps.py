@@ -49,7 +49,11 @@ class Dump:
         self, values: Sequence[float | str | None], package: str = "0", **labels: str
     ) -> Dump:
         """Add energy of a package; by default its dynamic part by sysfs."""
-        usual = {"package": package, "mode": "dynamic", "source": "rapl-sysfs"}
+        usual: dict[str, Any] = {
+            "package": package,
+            "mode": "dynamic",
+            "source": "rapl-sysfs",
+        }
         name = "kepler_node_package_joules_total"
         return self.add(name, values, **usual | labels)
 
@@ -57,7 +61,7 @@ class Dump:
         self, feature: str, values: Sequence[float | str | None], name: str = "a"
     ) -> Dump:
         """Add a counter of a container."""
-        labels = {"container_name": name, "container_id": name * 64}
+        labels: dict[str, Any] = {"container_name": name, "container_id": name * 64}
         return self.add(f"kepler_container_{feature}_total", values, **labels)
 
     def bytes(self) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import polars as pl
 import pytest
@@ -127,7 +128,7 @@ def test_a_repeated_scrape_is_no_row() -> None:
 
 def test_zones_that_never_move_are_left_out() -> None:
     dump = Dump().package(STEPS)
-    labels = {"package": "0", "mode": "dynamic", "source": "rapl-sysfs"}
+    labels: dict[str, Any] = {"package": "0", "mode": "dynamic", "source": "rapl-sysfs"}
     dump.add("kepler_node_core_joules_total", [0, 0, 0, 0, 0], **labels)
     dump.container("cpu_instructions", [0, 0, 0, 0, 0])
     result = imported(dump)
@@ -170,7 +171,7 @@ def test_of_two_accounts_of_one_counter_one_is_taken() -> None:
     assert column(dump, "rapl_package_0_joules_total") == [0, 30, 60, 90, 120]
     assert any("rapl-sysfs only" in note for note in imported(dump).notes)
     other = Dump().package(IDLE, source="rapl-msr")
-    labels = {"package": "0", "mode": "dynamic", "source": "rapl-msr"}
+    labels: dict[str, Any] = {"package": "0", "mode": "dynamic", "source": "rapl-msr"}
     other.add("kepler_node_dram_joules_total", STEPS, **labels)
     assert "rapl_dram_0_joules_total" not in imported(other).tables["samples"].columns
 
