@@ -5,24 +5,19 @@ Heavy packages load inside the subcommand that needs them, so `--help` stays fas
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry import __version__
+from registry import __version__, printing
 from registry.gate import terminal
 from registry.gate.progress import progress_line
 
 if TYPE_CHECKING:
-    from registry.documents.findings import Finding
-    from registry.gate.outcome import Report
     from registry.gate.tree import Tree
-    from registry.modelling.plan import Reason
 
 app = typer.Typer(
     name="registry",
@@ -132,9 +127,9 @@ def verify(
                 progress=lambda dataset: show(f"verifying {dataset}"),
             )
     if results is not None:
-        _write(results, _text(report.expectation_results))
-    _print_report(report, json_output=json_output)
-    raise typer.Exit(_exit_code(report.findings))
+        printing.write(results, printing.text(report.expectation_results))
+    printing.print_report(report, json_output=json_output)
+    raise typer.Exit(printing.exit_code(report.findings))
 
 
 @app.command()
@@ -151,24 +146,7 @@ def plan(
     with progress_line(hidden=json_output) as show:
         show("reading manifests")
         planned = plan_release(root, rev=rev, since=since)
-    if json_output:
-        document = {
-            "schema": "plan/1",
-            "fit": [str(order.id) for order in planned.fit],
-            "reuse": [str(order.id) for order in planned.reuse],
-            "drop": list(planned.drop),
-            "reasons": [
-                {"class": one.class_key, "models": list(one.models), "why": one.why}
-                for one in planned.reasons
-            ],
-        }
-        typer.echo(_text(document), nl=False)
-        return
-    _print_reasons(planned.reasons)
-    typer.echo(
-        f"{len(planned.fit)} models to fit, {len(planned.reuse)} unchanged,"
-        f" {len(planned.drop)} to drop"
-    )
+    printing.show(printing.plan(planned), json_output=json_output)
 
 
 @app.command()
@@ -186,31 +164,7 @@ def build(
 
     with progress_line(hidden=json_output) as show:
         built = build_release(root, out, rev=rev, since=since, jobs=jobs, progress=show)
-    if json_output:
-        document = {
-            "schema": "build/1",
-            "changed": built.changed,
-            "out": str(built.out),
-            "tag": built.tag,
-            "fitted": built.fitted,
-            "reused": built.reused,
-            "dropped": list(built.dropped),
-            "published": built.published,
-            "withheld": built.withheld,
-        }
-        typer.echo(_text(document), nl=False)
-        return
-    _print_reasons(built.reasons)
-    if not built.changed:
-        typer.echo(f"nothing to do: {built.out} is release {built.tag} already")
-        return
-    source = built.index.commit or "an uncommitted work tree: serial 0, no commit"
-    typer.echo(
-        f"release {built.tag} in {built.out}, from {source}\n"
-        f"{built.fitted} models fitted, {built.reused} taken over,"
-        f" {len(built.dropped)} dropped; {built.published} published,"
-        f" {built.withheld} withheld (no better than simpler ones, see index.json)"
-    )
+    printing.show(printing.build(built), json_output=json_output)
 
 
 @app.command()
@@ -226,24 +180,7 @@ def publish(
     from registry.publish.channels import publish as send
 
     done = send(release, to)
-    if json_output:
-        document = {
-            "schema": "publish/1",
-            "folder": str(done.folder),
-            "tag": done.tag,
-            "new": done.new,
-            "latest": done.latest,
-            "serial": done.serial,
-        }
-        typer.echo(_text(document), nl=False)
-        return
-    what = "published" if done.new else "was there already"
-    typer.echo(f"release {done.tag} {what}: {done.folder}")
-    typer.echo(
-        "latest points to it"
-        if done.latest
-        else "latest stays where it is: it points to a newer release"
-    )
+    printing.show(printing.published(done), json_output=json_output)
 
 
 @app.command()
@@ -295,10 +232,8 @@ def fetch(
             out=out,
             digest=digest,
         )
-    if json_output:
-        typer.echo(_text(client.as_json(fetched)), nl=False)
-    else:
-        typer.echo("\n".join(client.as_lines(fetched)))
+    shown = printing.Shown(client.as_json(fetched), client.as_lines(fetched))
+    printing.show(shown, json_output=json_output)
 
 
 @app.command()
@@ -323,7 +258,7 @@ def rebuild(
         verdict = f"{len(again.findings)} differ" if again.findings else "all equal"
         source = again.commit or "the work tree"
         typer.echo(f"{again.tag} from {source}: {again.files} files, {verdict}")
-    raise typer.Exit(_exit_code(again.findings))
+    raise typer.Exit(printing.exit_code(again.findings))
 
 
 @app.command()
@@ -347,7 +282,7 @@ def schema() -> None:
     """Print the JSON Schema of a hardware spec."""
     from registry.documents.spec import spec_schema
 
-    typer.echo(_text(spec_schema()), nl=False)
+    typer.echo(printing.text(spec_schema()), nl=False)
 
 
 @trust_app.command("allowed-signers")
@@ -366,39 +301,3 @@ def _tree(root: Path, rev: str | None) -> Tree:
     from registry.gate.git_tree import git_tree
 
     return git_tree(root, rev)
-
-
-def _print_report(report: Report, *, json_output: bool) -> None:
-    """Print a verification, and tell GitHub's runner where there is one."""
-    import os
-
-    from registry.gate import report as shown
-
-    if os.environ.get("GITHUB_ACTIONS") == "true" and not json_output:
-        typer.echo(shown.workflow_commands(report.findings), nl=False)
-        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(summary).open("a", encoding="utf-8") as page:
-                page.write(shown.step_summary(report))
-    shown.print_report(report, json_output=json_output)
-
-
-def _print_reasons(reasons: Iterable[Reason]) -> None:
-    for one in reasons:
-        typer.echo(f"{one.class_key}: {one.why} ({len(one.models)} models)")
-
-
-def _exit_code(findings: Iterable[Finding]) -> int:
-    """Only an error refuses a contribution; warnings are for the reviewer."""
-    refused = any(one.severity == "error" for one in findings)
-    return terminal.EXIT_FINDINGS if refused else terminal.EXIT_OK
-
-
-def _text(document: Any) -> str:
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, "utf-8")
-    part.replace(path)

@@ -87,7 +87,7 @@ MANY = code(
     "T014",
     Severity.ERROR,
     "A bundle has too many files or is too large.",
-    "Split the recording into several datasets, or thin it with `powerkit pack`.",
+    "Split the recording into several datasets, or record fewer samples a second.",
     "B6",
 )
 

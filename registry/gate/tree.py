@@ -54,7 +54,7 @@ TOO_LARGE = code(
     "T002",
     Severity.ERROR,
     "A file is larger than a file of its kind may be.",
-    "Split or shorten it; long recordings are thinned by `powerkit pack`.",
+    "Split or shorten it, or record fewer samples a second.",
     "B6",
 )
 HISTORY = code(

@@ -22,8 +22,7 @@ _ALL: Final = (
         "E001",
         _ERROR,
         "A target workload was not measured.",
-        "Run the missing workloads with `powerkit record`, or leave the dataset "
-        "out: models need every kind.",
+        "Run the missing workloads too: models need every kind.",
     ),
     code(
         "E002",
