@@ -12,11 +12,8 @@ import pytest
 
 from registry.documents.canonical import sha256
 from registry.documents.manifest import read_manifest
-from registry.documents.names import NAMESPACE_BUNDLE
-from registry.gate.sshsig import verify
 from tests.simulators.registry import run_git
 from tests.tools.conftest import (
-    PASSPHRASE,
     Done,
     write_key,
     write_levels,
@@ -256,53 +253,6 @@ def test_a_new_version_follows_the_merged_one(
     assert not (folder / "manifest.json.sig").exists()
 
 
-def test_a_passphrase_is_asked_for_only_where_there_is_one(
-    powerkit: Callable[..., Done],
-    checkout: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-
-    def answer(question: str, **_: object) -> str:
-        asked.append(question)
-        return PASSPHRASE.decode()
-
-    monkeypatch.setattr("typer.prompt", answer)
-    folder = checkout / "datasets" / "server-a"
-    data = (folder / "manifest.json").read_bytes()
-    key = write_key(tmp_path / "locked", "42/person-42", PASSPHRASE)
-    assert powerkit("sign", folder, "--key", key).code == 0
-    assert len(asked) == 1
-    text = (folder / "manifest.json.sig").read_bytes()
-    verify(text, data, NAMESPACE_BUNDLE, "sig")
-
-    monkeypatch.setattr("typer.prompt", lambda *_, **__: "wrong")
-    wrong = powerkit("sign", folder, "--key", key)
-    assert (wrong.code, "L001" in wrong.out) == (1, True)
-    assert (folder / "manifest.json.sig").read_bytes() == text
-
-
-def test_a_public_key_signs_nothing(
-    powerkit: Callable[..., Done], checkout: Path, key_file: Path
-) -> None:
-    folder = checkout / "datasets" / "server-a"
-    done = powerkit("sign", folder, "--key", f"{key_file}.pub")
-    assert (done.code, "L001" in done.out) == (1, True)
-
-
-def test_what_was_changed_after_packing_is_not_signed(
-    powerkit: Callable[..., Done], checkout: Path, key_file: Path
-) -> None:
-    folder = checkout / "datasets" / "server-a"
-    before = (folder / "manifest.json.sig").read_bytes()
-    table = folder / "levels.csv"
-    table.write_bytes(table.read_bytes().replace(b"1", b"2", 1))
-    done = powerkit("sign", folder, "--key", key_file)
-    assert (done.code, "M02" in done.out) == (1, True), done
-    assert (folder / "manifest.json.sig").read_bytes() == before
-
-
 def test_a_spec_written_by_hand_takes_its_canonical_form(
     powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, options: list[object]
 ) -> None:
@@ -369,19 +319,6 @@ def test_no_writes_nothing(
     done = powerkit("pack", tables, *(one for one in options if one != "--yes"))
     assert (done.code, "Nothing was written" in done.err) == (1, True), done
     assert listing(checkout) == before
-
-
-def test_a_second_key_is_endorsed_by_the_first(
-    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, key_file: Path
-) -> None:
-    who = ("--contributor", 42, "--login", "person-42", "--registry", checkout)
-    alone = powerkit("enrol", "--key", key_file, *who)
-    assert (alone.code, "L063" in alone.out) == (1, True), alone
-    first = write_key(tmp_path / "first", "42/person-42")
-    again = powerkit("enrol", "--key", first, *who, "--endorse-with", first)
-    assert (again.code, "L062" in again.out) == (1, True), again
-    done = powerkit("enrol", "--key", key_file, *who, "--endorse-with", first)
-    assert done.code == 0, done
 
 
 def test_published_results_are_imported(

@@ -1,0 +1,75 @@
+"""The powerkit command with keys: sign a bundle, enrol a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from registry.documents.names import NAMESPACE_BUNDLE
+from registry.gate.sshsig import verify
+from tests.tools.conftest import PASSPHRASE, Done, write_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+
+def test_a_passphrase_is_asked_for_only_where_there_is_one(
+    powerkit: Callable[..., Done],
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answer(question: str, **_: object) -> str:
+        asked.append(question)
+        return PASSPHRASE.decode()
+
+    monkeypatch.setattr("typer.prompt", answer)
+    folder = checkout / "datasets" / "server-a"
+    data = (folder / "manifest.json").read_bytes()
+    key = write_key(tmp_path / "locked", "42/person-42", PASSPHRASE)
+    assert powerkit("sign", folder, "--key", key).code == 0
+    assert len(asked) == 1
+    text = (folder / "manifest.json.sig").read_bytes()
+    verify(text, data, NAMESPACE_BUNDLE, "sig")
+
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "wrong")
+    wrong = powerkit("sign", folder, "--key", key)
+    assert (wrong.code, "L001" in wrong.out) == (1, True)
+    assert (folder / "manifest.json.sig").read_bytes() == text
+
+
+def test_a_public_key_signs_nothing(
+    powerkit: Callable[..., Done], checkout: Path, key_file: Path
+) -> None:
+    folder = checkout / "datasets" / "server-a"
+    done = powerkit("sign", folder, "--key", f"{key_file}.pub")
+    assert (done.code, "L001" in done.out) == (1, True)
+
+
+def test_what_was_changed_after_packing_is_not_signed(
+    powerkit: Callable[..., Done], checkout: Path, key_file: Path
+) -> None:
+    folder = checkout / "datasets" / "server-a"
+    before = (folder / "manifest.json.sig").read_bytes()
+    table = folder / "levels.csv"
+    table.write_bytes(table.read_bytes().replace(b"1", b"2", 1))
+    done = powerkit("sign", folder, "--key", key_file)
+    assert (done.code, "M02" in done.out) == (1, True), done
+    assert (folder / "manifest.json.sig").read_bytes() == before
+
+
+def test_a_second_key_is_endorsed_by_the_first(
+    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path, key_file: Path
+) -> None:
+    who = ("--contributor", 42, "--login", "person-42", "--registry", checkout)
+    alone = powerkit("enrol", "--key", key_file, *who)
+    assert (alone.code, "L063" in alone.out) == (1, True), alone
+    first = write_key(tmp_path / "first", "42/person-42")
+    again = powerkit("enrol", "--key", first, *who, "--endorse-with", first)
+    assert (again.code, "L062" in again.out) == (1, True), again
+    done = powerkit("enrol", "--key", key_file, *who, "--endorse-with", first)
+    assert done.code == 0, done
