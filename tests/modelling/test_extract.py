@@ -44,9 +44,8 @@ def test_counters_become_rates_and_wraps_are_followed() -> None:
     tables = text(sample_tables(machine, points(3)[:6], 10))
     frame = extract(opened(tables, machine))
     rows = frame.rows
-    package = rows["rapl-sysfs:package"].drop_nulls()
-    assert len(package) == len(rows)
-    assert 50 < package.min() < package.max() < 320
+    package = rows["rapl-sysfs:package"].to_numpy()
+    assert np.all((package > 50) & (package < 320))
     assert frame.recorded
     full = rows.filter(pl.col("run") == 4)
     assert full["bpf_cpu_time_ms"].mean() == pytest.approx(96_300, rel=0.01)
