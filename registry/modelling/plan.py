@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from registry.documents.classkey import node_type
+from registry.documents.classkey import GENERIC, node_type
 from registry.modelling.catalogue import (
     BundleRef,
     Catalogue,
@@ -14,7 +14,15 @@ from registry.modelling.catalogue import (
 )
 from registry.modelling.classes import members
 from registry.modelling.digest import fit_digest, input_digest
-from registry.modelling.model import CURVE, LINEAR, OUTPUTS, TREES, ModelId, Origin
+from registry.modelling.model import (
+    CURVE,
+    LINEAR,
+    OUTPUTS,
+    TREES,
+    ModelId,
+    Origin,
+    parse_id,
+)
 
 __all__ = [
     "BundleRef",
@@ -62,7 +70,7 @@ class Plan:
         fit: Models to fit, sorted by id.
         reuse: Models that the earlier release has with the same inputs.
         drop: Ids of models of the earlier release that nothing supports any more.
-        reasons: Why, one for each class and cause.
+        reasons: Why, one for each class and cause, the generic class first.
         classes: Class key of each dataset.
     """
 
@@ -90,15 +98,21 @@ def plan(catalogue: Catalogue, previous: PreviousRelease | None = None) -> Plan:
     for order in fit:
         cause = (order.class_key, _why(order, previous, rows))
         reasons.setdefault(cause, []).append(str(order.id))
+    earlier = previous.classes.values() if previous is not None else ()
+    keys = {node_type(key): key for key in (GENERIC, *earlier)}
     for name in drop:
-        cause = (name.rsplit("_", 1)[1], "no bundle supports it any more")
+        number = parse_id(name).node_type
+        cause = (keys.get(number, str(number)), "no bundle supports it any more")
         reasons.setdefault(cause, []).append(name)
     return Plan(
         fit=tuple(fit),
         reuse=tuple(reuse),
         drop=tuple(drop),
         reasons=tuple(
-            Reason(key, tuple(models), why) for (key, why), models in reasons.items()
+            Reason(key, tuple(reasons[key, why]), why)
+            for key, why in sorted(
+                reasons, key=lambda cause: (cause[0] != GENERIC, cause)
+            )
         ),
         classes={ref.dataset: ref.class_key for ref in catalogue.bundles},
     )

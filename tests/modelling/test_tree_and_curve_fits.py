@@ -140,3 +140,18 @@ def test_guessing_is_fitting_and_predicting(trainer: str) -> None:
     part = FITS[trainer].fit(made, choice)
     expected = predict_rows(part, made.columns(), len(made))
     assert np.array_equal(FITS[trainer].guess(made, choice, made), expected)
+
+
+def test_a_level_that_two_servers_reach_is_one_point() -> None:
+    """Loads of 0.499 and 0.502 are one level, else the curve would be a staircase."""
+    made = levels()
+    load = np.concatenate([made.load - 0.001, made.load + 0.002]).clip(0)
+    two = replace(
+        made.take(np.tile(np.arange(len(made)), 2)),
+        load=load,
+        watts=np.concatenate([made.watts, made.watts + 40]),
+    )
+    found = fit_curve(two, CurveChoice())
+    assert len(found.points) == len(made)
+    steps = np.diff([watts for _, watts in found.points])
+    assert steps.max() < 2 * np.diff(made.watts).max()

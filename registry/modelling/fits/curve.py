@@ -51,11 +51,9 @@ def fit_curve(table: Table, choice: CurveChoice) -> Curve:
     if not known.any():
         raise ValueError("a power curve needs the load of at least one row")
     load, watts, weight = table.load[known], table.watts[known], table.weight[known]
-    bins = np.unique(load)
-    if len(bins) > KNOTS:
-        load_bin = np.round(load * (KNOTS - 1)).astype(np.int64)
-    else:
-        load_bin = np.searchsorted(bins, load)
+    # Servers reach a level at slightly different loads: unless these count as one, the
+    # curve of a class climbs from one server to the next at every level.
+    load_bin = np.round(load * (KNOTS - 1)).astype(np.int64)
     total = np.bincount(load_bin, weights=weight)
     filled = total > 0
     share = np.maximum(total, np.finfo(float).tiny)
