@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -17,14 +18,18 @@ _STYLE: Final[Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
 }
-_NAMED: Final = 12
-"""More curves than this are drawn without a legend."""
+_PANELS: Final = 60
+"""More classes than this are not drawn; the index has the curves of all."""
+_COLUMNS: Final = 5
 
 
 def power_curves_svg(
     curves: Mapping[str, Sequence[tuple[float, float]]], title: str
 ) -> bytes:
-    """Draw power over load, one line a server class.
+    """Draw power over load, one small panel a server class.
+
+    Every panel has an axis of its own, since servers differ fiftyfold in power, and
+    shows the generic curve dashed where that fits into it.
 
     Args:
         curves: Class key to its points (load ratio, watts), at least one class.
@@ -38,29 +43,41 @@ def power_curves_svg(
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
+    keys = sorted(curves, key=lambda name: (name != GENERIC, name))
+    shown = keys[:_PANELS]
+    if len(keys) > len(shown):
+        title += f" (the first {len(shown)})"
+    columns = min(_COLUMNS, len(shown))
+    rows = math.ceil(len(shown) / columns)
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        figure = Figure(figsize=(2.6 * columns, 1.7 * rows + 0.8), layout="constrained")
         FigureCanvasSVG(figure)
-        axes = figure.subplots()
-        for key in sorted(curves, key=lambda name: (name != GENERIC, name)):
-            loads, watts = zip(*curves[key], strict=True)
-            bold = key == GENERIC
-            axes.plot(
-                [100 * load for load in loads],
-                watts,
-                color="black" if bold else None,
-                linewidth=2.5 if bold else 1,
-                linestyle="--" if bold else "-",
-                label=key.replace("$", "\\$"),
-            )
-        axes.set_xlabel("load, % of all logical processors")
-        axes.set_ylabel("power of one node, W")
-        axes.set_title(title)
-        axes.set_xlim(0, 100)
-        axes.set_ylim(bottom=0)
-        axes.grid(visible=True, alpha=0.3)
-        if len(curves) <= _NAMED:
-            axes.legend(fontsize=7)
+        grid = figure.subplots(rows, columns, sharex=True, squeeze=False).flatten()
+        for axes, key in zip(grid, shown, strict=False):
+            _panel(axes, key, curves)
+        for axes in grid[len(shown) :]:
+            axes.set_visible(False)
+        figure.suptitle(title)
+        figure.supxlabel("load, % of all logical processors")
+        figure.supylabel("power of one node, W")
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
+
+
+def _panel(
+    axes: Any, key: str, curves: Mapping[str, Sequence[tuple[float, float]]]
+) -> None:
+    """Draw one class."""
+    loads, watts = zip(*curves[key], strict=True)
+    top = 1.15 * max(*watts, 1.0)
+    if key != GENERIC and GENERIC in curves:
+        others, generic = zip(*curves[GENERIC], strict=True)
+        axes.plot([100 * at for at in others], generic, color="0.6", linestyle="--")
+    axes.plot([100 * at for at in loads], watts, color="tab:blue", linewidth=1.6)
+    # Keys are names, but a dollar would begin a formula.
+    axes.set_title(key.replace("$", "\\$"), fontsize=6.5)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(0, top)
+    axes.tick_params(labelsize=6)
+    axes.grid(visible=True, alpha=0.3)
