@@ -51,7 +51,7 @@ Since = Annotated[
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes that fit models.")]
 From = Annotated[
-    str, typer.Option("--from", help="A release or channel folder, or its URL.")
+    str, typer.Option("--from", help="A release, or a folder of releases; path or URL.")
 ]
 
 
@@ -84,7 +84,8 @@ def verify(
     published_keys: Annotated[
         Path | None,
         typer.Option(
-            help="Signing keys that GitHub lists for the author, one a line.",
+            help="Signing keys that GitHub lists for the author, one a line, as `gh api"
+            " users/LOGIN/ssh_signing_keys --jq '.[].key'` prints.",
             exists=True,
             dir_okay=False,
         ),
@@ -172,11 +173,11 @@ def publish(
     release: Annotated[
         Path, typer.Argument(help="A release folder.", exists=True, file_okay=False)
     ],
-    to: Annotated[str, typer.Option(help="The channel: dir:PATH.")],
+    to: Annotated[str, typer.Option(help="Where: dir:PATH, a folder of releases.")],
     *,
     json_output: Json = False,
 ) -> None:
-    """Put a release where others find it; again is harmless."""
+    """Put a release where others find it, whole or not at all; again is harmless."""
     from registry.publish.channels import publish as send
 
     done = send(release, to)
@@ -191,10 +192,16 @@ def fetch(
         typer.Option(help="The server's hardware spec.", exists=True, dir_okay=False),
     ] = None,
     number: Annotated[
-        int | None, typer.Option("--class", min=0, help="The number of its class.")
+        int | None,
+        typer.Option(
+            "--class",
+            min=0,
+            help="Or its class's number in node_type_index.json; 0 is the generic one.",
+        ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Energy source: acpi or rapl-sysfs; else all.")
+        str | None,
+        typer.Option(help="acpi (whole server) or rapl-sysfs (processor); else all."),
     ] = None,
     output: Annotated[
         str, typer.Option(help="AbsPower for nodes, DynPower for processes.")
@@ -203,11 +210,17 @@ def fetch(
         Path | None, typer.Option(help="Write the verified files here.")
     ] = None,
     digest: Annotated[
-        str | None, typer.Option(help="Demand this SHA-256 of index.json.")
+        str | None,
+        typer.Option(
+            help="Demand this release: its tag, or the SHA-256 of index.json."
+        ),
     ] = None,
     *,
     estimator: Annotated[
-        bool, typer.Option("--estimator", help="For Kepler's Python estimator.")
+        bool,
+        typer.Option(
+            "--estimator", help="Settings for Kepler's Python estimator, not for Go."
+        ),
     ] = False,
     json_output: Json = False,
 ) -> None:

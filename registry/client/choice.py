@@ -27,7 +27,8 @@ NO_MODEL = code(
     "R051",
     Severity.ERROR,
     "A release has no model for this use, not even a generic one.",
-    "Choose another source or form; RELEASE_NOTES.md lists all models.",
+    "Choose another `--source` or `--output`; RELEASE_NOTES.md of the release lists "
+    "all models.",
 )
 NO_SPEC = code(
     "R052",
@@ -127,7 +128,8 @@ def choose(
         ]
         if fitting:
             return min(fitting, key=_preference)
-    what = f"nothing for {source}, {output}"
+    kind = "linear or tree" if estimator else "linear"
+    what = f"no {kind} model of {output} for source {source}"
     raise RegistryError(finding(NO_MODEL, "--from", what))
 
 

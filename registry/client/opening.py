@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from registry.client.memory import check_serial, remember, state_file
 from registry.client.origins import Origin, open_origin
 from registry.documents.canonical import sha256
-from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.findings import RegistryError, Severity, code, finding, shown
 from registry.publish.index import INDEX_BYTES, read_index
 from registry.publish.integrity import (
     CHANGED,
@@ -107,7 +107,7 @@ def open_release(
     origin = open_origin(place)
     data = origin.read(INDEX, INDEX_BYTES)
     if digest is not None and digest not in {sha256(data), tag_of(data)}:
-        what = f"its tag is {tag_of(data)}"
+        what = f"{shown(digest, 80)} was asked for, but it is {sha256(data)}"
         raise RegistryError(finding(OTHER_RELEASE, INDEX, what))
     index = read_index(data, INDEX)
     findings = _content(origin, index, data)

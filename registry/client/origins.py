@@ -134,7 +134,7 @@ def _remote(base: str) -> Origin:
             what = f"the server answered {status}"
             raise RegistryError(finding(UNREACHABLE, "--from", what)) from None
         except (OSError, ValueError) as error:
-            raise RegistryError(_failure("--from", error)) from None
+            raise RegistryError(_failure(shown(base, 200), error)) from None
         return Origin(base, url, None, _open)
     what = f"there is no {INDEX} at {shown(base, 200)} or in its {LATEST}/"
     raise RegistryError(finding(UNREACHABLE, "--from", what))
@@ -182,5 +182,6 @@ def _failure(path: str, error: Exception) -> Any:
         status = error.code
         error.close()
         return finding(UNREACHABLE, path, f"the server answered {status}")
-    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+    reason = getattr(error, "reason", None) or error
+    reason = getattr(reason, "strerror", None) or reason
     return finding(UNREACHABLE, path, f"{reason}")

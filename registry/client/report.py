@@ -53,13 +53,14 @@ def as_json(fetched: Fetched) -> dict[str, Json]:
 def _lines(fetched: Fetched) -> Iterator[str]:
     release, server = fetched.release, fetched.server
     index = release.index
-    built = index.created or "an uncommitted work tree"
-    yield f"release {release.tag}, built from {built}: digests and provenance agree"
+    state = f"the state of {index.created}" if index.created else "uncommitted files"
+    yield f"release {release.tag}, of {state}: digests and provenance agree"
     if server.measured:
         entry = server.entry
         yield (
             f"class   {server.key} (number {entry.number}), measured on"
-            f" {len(entry.machines)} servers of {entry.contributors} contributors"
+            f" {_count(len(entry.machines), 'server')}"
+            f" of {_count(entry.contributors, 'contributor')}"
         )
     else:
         yield f"class   {server.key}: never measured, so the generic model is used"
@@ -80,8 +81,8 @@ def _lines(fetched: Fetched) -> Iterator[str]:
 def _offer(offer: Offer) -> Iterator[str]:
     model, error = offer.model, offer.model.error
     identity = parse_id(model.id)
-    count = len(model.bundles)
-    yield f"model   {model.id} ({model.class_key}), fitted to {count} bundles"
+    count = _count(len(model.bundles), "bundle")
+    yield f"model   {model.id} ({model.class_key}), fitted to {count}"
     yield (
         f"error   {error.mae:.1f} W on average (95 % interval {error.mae_low:.1f} to"
         f" {error.mae_high:.1f} W, {error.mape:.1f} %), held out by {error.protocol};"
@@ -96,6 +97,10 @@ def _offer(offer: Offer) -> Iterator[str]:
         yield "MODEL_CONFIG:"
         yield from (f"  {line}" for line in offer.settings.lines)
     yield from (f"to do   {step}" for step in offer.settings.steps)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _powers(parts: dict[str, float]) -> str:

@@ -32,6 +32,7 @@ _KEEPS: Final = (
     "The estimator keeps a model that it once downloaded: empty its download folder "
     "to change models."
 )
+_SAME_PATH: Final = "Mount the file at this very path where the estimator runs."
 _UNCHECKED: Final = (
     "Kepler checks neither the status nor a digest of what it downloads; with "
     "`--out DIR` it reads the verified file instead."
@@ -83,7 +84,8 @@ def for_url(model: ModelId, url: str, *, estimator: bool) -> Settings:
     use = "ESTIMATOR" if estimator else "LOCAL_REGRESSOR"
     lines = (f"{prefix}_{use}=true", f"{_url_key(model)}={checked_url(url)}")
     if estimator:
-        return Settings(lines, (_KEEPS,))
+        local = url.startswith("file:")
+        return Settings(lines, (_SAME_PATH, _KEEPS) if local else (_KEEPS,))
     return Settings(lines, (_UNCHECKED,))
 
 

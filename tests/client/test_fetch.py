@@ -226,7 +226,7 @@ def test_the_report_for_programs(release: Path, spec: Path) -> None:
 def test_the_report_for_people(release: Path, spec: Path) -> None:
     text = "\n".join(as_lines(fetch(str(release), spec=spec)))
     for part in (
-        f"class   {KEY} (number {NUMBER}), measured on 1 servers",
+        f"class   {KEY} (number {NUMBER}), measured on 1 server of 1 contributor",
         "5.0 W on average (95 % interval 2.5 to 10.0 W, 4.0 %)",
         "0 %: 60.0 W, 50 %: 185.2 W, 100 %: 310.5 W",
         "dram 60.0 W + package 60.0 W",
@@ -245,3 +245,22 @@ def test_the_facade_has_no_other_names() -> None:
     assert set(registry.client.__all__) >= {"fetch", "open_release"}
     with pytest.raises(AttributeError):
         _ = registry.client.nothing
+
+
+def test_the_estimator_takes_a_linear_model_too(tmp_path: Path, spec: Path) -> None:
+    folder = tmp_path / "release"
+    make_release(folder, [made.model(number=NUMBER, key=KEY)])
+    offer = fetch(str(folder), spec=spec, source="acpi", estimator=True).offers[0]
+    assert "/SGDRegressorTrainer_" in offer.model.id
+    go = fetch(str(folder), spec=spec, source="acpi").offers[0]
+    for load in (0, 50, 100):
+        assert offer.watts[load] == pytest.approx(go.watts[load], rel=1e-6)
+    assert "at this very path" in offer.settings.steps[0]
+
+
+def test_a_digest_that_is_not_this_releases_is_told(release: Path, spec: Path) -> None:
+    with pytest.raises(RegistryError) as caught:
+        fetch(str(release), spec=spec, digest="abc")
+    found = caught.value.findings[0]
+    assert found.code == "R046"
+    assert found.what.startswith("abc was asked for, but it is ")

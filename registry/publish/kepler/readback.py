@@ -7,7 +7,7 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any, Final
 
-from registry.modelling.model import CURVE, LINEAR, Curve, Linear, Trees
+from registry.modelling.model import LINEAR, Curve, Linear, Trees
 
 if TYPE_CHECKING:
     from registry.modelling.model import Component, ModelId
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["read_components"]
 
 _PARTS: Final = ("platform", "package", "core", "uncore", "dram")
+_ZIP: Final = b"PK"
 _MEMBER_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -23,23 +24,23 @@ def read_components(model: ModelId, data: bytes) -> dict[str, Component]:
 
     Args:
         model: Which model it is.
-        data: Its weight file, its curve file, or its zip if it consists of trees;
-            the bytes were checked against the digest of the index.
+        data: Its weight file, its curve file or its zip, which also a linear model
+            has; the bytes were checked against the digest of the index.
 
     """
+    if data.startswith(_ZIP):
+        return _boosters(model.model_name, data)
     if model.trainer == LINEAR:
         return {
             part: _linear(value["All_Weights"])
             for part, value in json.loads(data).items()
             if part in _PARTS
         }
-    if model.trainer == CURVE:
-        return {
-            part: Curve(tuple((float(x), float(y)) for x, y in value))
-            for part, value in json.loads(data).items()
-            if part in _PARTS
-        }
-    return _trees(model.model_name, data)
+    return {
+        part: Curve(tuple((float(x), float(y)) for x, y in value))
+        for part, value in json.loads(data).items()
+        if part in _PARTS
+    }
 
 
 def _linear(weights: dict[str, Any]) -> Linear:
@@ -52,7 +53,7 @@ def _linear(weights: dict[str, Any]) -> Linear:
     )
 
 
-def _trees(name: str, data: bytes) -> dict[str, Component]:
+def _boosters(name: str, data: bytes) -> dict[str, Component]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = json.loads(_member(archive, f"{name}.json"))
         return {
