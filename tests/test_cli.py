@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from registry import cli
+from registry import __version__, cli
 from registry.documents.findings import RegistryError, finding
 from registry.gate import terminal
 from tests.simulators.registry import Simulator, registry_of
@@ -218,3 +218,10 @@ def test_each_ending_has_its_exit_code(
     trace = Path(printed.split("the trace is in ")[1].splitlines()[0])
     assert "private text" in trace.read_text()
     assert trace.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("package", ["registry", "tools"])
+def test_both_commands_run_as_modules(package: str) -> None:
+    command = [sys.executable, "-m", package, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == __version__

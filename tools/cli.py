@@ -123,7 +123,11 @@ def import_specpower(
         return
     print_findings(done.findings, json_output=json_output)
     if not json_output:
+        for name in done.written:
+            typer.echo(f"datasets/{name}")
         _say(facts | {"written": len(done.written)}, json_output=False)
+        if done.written and not founding:
+            _next("powerkit sign datasets/<id> --key FILE, for one bundle a change")
     if done.findings:
         raise typer.Exit(terminal.EXIT_FINDINGS)
 
@@ -271,6 +275,8 @@ def sign(
     signer = open_key(key, _passphrase, with_ssh_keygen=with_ssh_keygen)
     name = sign_bundle(bundle, signer)
     _say({"signed": bundle.resolve().name, "key": name}, json_output=json_output)
+    if not json_output:
+        _next("powerkit check (and once before it, if you are new: powerkit enrol)")
 
 
 @app.command()
@@ -339,19 +345,25 @@ def _publish(
 ) -> None:
     from tools.commands import packing
 
-    if not yes and not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can be asked: look it over, then give --yes")
     folder = packing.publish(
         draft,
         registry,
         frozenset(not_a_name or ()),
         show=lambda text: typer.echo(text, nl=False, err=json_output),
-        confirm=None if yes else typer.confirm,
+        confirm=None if yes else _agreed,
     )
     if folder is None:
         _stopped()
     shown = folder.relative_to(registry).as_posix()
     _say({"packed": draft.dataset, "folder": shown}, json_output=json_output)
+    if not json_output:
+        _next(f"powerkit sign {shown} --key FILE")
+
+
+def _agreed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nobody can be asked: look it over, then give --yes")
+    return typer.confirm(question)
 
 
 def _stopped() -> NoReturn:
@@ -361,6 +373,10 @@ def _stopped() -> NoReturn:
 
 def _passphrase(question: str) -> str:
     return str(typer.prompt(question, hide_input=True, err=True))
+
+
+def _next(step: str) -> None:
+    typer.echo(f"next: {step}")
 
 
 def _say(facts: dict[str, object], *, json_output: bool) -> None:

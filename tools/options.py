@@ -97,7 +97,9 @@ Registry = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
-Yes = Annotated[bool, typer.Option("--yes", help="The texts were looked over.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Do not ask: the texts were looked over.")
+]
 Words = Annotated[
     list[str] | None,
     typer.Option(
@@ -105,9 +107,10 @@ Words = Annotated[
     ),
 ]
 Account = Annotated[
-    int, typer.Option(min=0, help="The numeric id of your GitHub account.")
+    int,
+    typer.Option(min=0, help="Your GitHub account's number: `gh api user --jq .id`."),
 ]
-Dataset = Annotated[str, typer.Option(help="The name of the dataset.")]
+Dataset = Annotated[str, typer.Option(help="The dataset's id: a-z, 0-9, dot, dash, _.")]
 SpecFile = Annotated[
     Path,
     typer.Option("--spec", help="The machine's spec.", exists=True, dir_okay=False),
@@ -115,7 +118,10 @@ SpecFile = Annotated[
 PlanFile = Annotated[
     Path | None,
     typer.Option(
-        "--plan", help="A table that says what ran when.", exists=True, dir_okay=False
+        "--plan",
+        help="A table that says what ran when: see CONTRIBUTING.md.",
+        exists=True,
+        dir_okay=False,
     ),
 ]
 Licence = Annotated[Terms, typer.Option(help="Terms of publication.")]
@@ -135,7 +141,8 @@ OriginKind = Annotated[
 ]
 OriginId = Annotated[str | None, typer.Option(help="What the source calls it.")]
 OriginDay = Annotated[
-    str | None, typer.Option("--source-published", help="The day, YYYY-MM-DD.")
+    str | None,
+    typer.Option("--source-published", help="The day of its publication, YYYY-MM-DD."),
 ]
 
 Sources = Annotated[
@@ -144,14 +151,27 @@ Sources = Annotated[
         help="SPEC's text pages, or folders or CSV files of results.", exists=True
     ),
 ]
-Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this result.")]
+Ids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id", help="Only this result, by its id (20210221-01066); again for more."
+    ),
+]
 IdsFile = Annotated[
     Path | None,
-    typer.Option(help="Only the listed results.", exists=True, dir_okay=False),
+    typer.Option(
+        help="Only the results in this file, one id a line.",
+        exists=True,
+        dir_okay=False,
+    ),
 ]
 Signatory = Annotated[
     int | None,
-    typer.Option("--contributor", min=1, help="The numeric id of your GitHub account."),
+    typer.Option(
+        "--contributor",
+        min=1,
+        help="Your GitHub account's number: `gh api user --jq .id`.",
+    ),
 ]
 Founding = Annotated[
     bool,
@@ -196,19 +216,29 @@ LastDay = Annotated[
 OwnWorkloads = Annotated[
     Own, typer.Option(help="What was done with workloads of your own.")
 ]
-Derived = Annotated[Done | None, typer.Option(help="What was done to raw readings.")]
+Derived = Annotated[
+    Done | None,
+    typer.Option(help="What was done to raw readings; nothing if unset."),
+]
 NewVersion = Annotated[
-    bool, typer.Option("--new-version", help="Replace the dataset's merged version.")
+    bool,
+    typer.Option(
+        "--new-version", help="Follow and replace the version in the checkout."
+    ),
 ]
 Login = Annotated[str, typer.Option(help="The name of your GitHub account.")]
 Endorser = Annotated[
     Path | None,
-    typer.Option(help="A key that you enrolled before.", exists=True, dir_okay=False),
+    typer.Option(
+        help="A key that you enrolled before; needed for every key but the first.",
+        exists=True,
+        dir_okay=False,
+    ),
 ]
 Around = Annotated[
     Path | None,
     typer.Option(
-        help="The checkout with trust and other datasets, if it is not around.",
+        help="The registry's checkout, if the bundle does not lie in it.",
         exists=True,
         file_okay=False,
     ),
@@ -217,11 +247,18 @@ OtherSpec = Annotated[
     Path | None,
     typer.Option(help="The machine's spec.", exists=True, dir_okay=False),
 ]
-Base = Annotated[str | None, typer.Option(help="The revision it would be merged into.")]
+Base = Annotated[
+    str | None,
+    typer.Option(
+        help="The revision it would be merged into; else the first there is of"
+        " upstream/main, origin/main and main."
+    ),
+]
 PublishedKeys = Annotated[
     Path | None,
     typer.Option(
-        help="Your signing keys as GitHub lists them, one a line.",
+        help="Your signing keys as GitHub lists them, one a line; else those that"
+        " you enrol are taken for published.",
         exists=True,
         dir_okay=False,
     ),

@@ -185,6 +185,7 @@ def test_nobody_to_ask_is_bad_usage(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     done = powerkit("pack", tables, *(one for one in options if one != "--yes"))
     assert (done.code, "--yes" in done.err) == (2, True)
+    assert "These are all texts in them" in done.out
     assert listing(checkout) == before
 
 

@@ -48,6 +48,7 @@ def test_a_public_key_signs_nothing(
     folder = checkout / "datasets" / "server-a"
     done = powerkit("sign", folder, "--key", f"{key_file}.pub")
     assert (done.code, "L001" in done.out) == (1, True)
+    assert "this is the public half" in done.out
 
 
 def test_what_was_changed_after_packing_is_not_signed(

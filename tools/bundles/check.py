@@ -35,8 +35,9 @@ ASSUMED = code(
     "L066",
     Severity.WARNING,
     "The contributor's key is not on the main branch yet.",
-    "Add the key to your GitHub account as a signing key. Compare with GitHub's own"
-    " list by `--published-keys FILE` (`gh api users/LOGIN/ssh_signing_keys`).",
+    "Add the key to your GitHub account as a signing key. To compare with GitHub's own"
+    " list: `gh api users/LOGIN/ssh_signing_keys --jq '.[].key' > FILE`, then"
+    " `--published-keys FILE`.",
     "S7",
 )
 NO_REGISTRY = code(

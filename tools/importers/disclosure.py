@@ -161,7 +161,8 @@ def result_id(text: str, path: str) -> str:
     """
     match = _ID.fullmatch(text)
     if match is None:
-        raise unreadable(path, f'"{text}" is no id of a result')
+        what = f'"{text}" is no id of a result, as 20210221-01066 is one'
+        raise unreadable(path, what)
     return match.group(1)
 
 
