@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from registry.documents import decimals
 from registry.documents.columns import TABLES, Column, catalogue
+from registry.documents.workloads import OTHER, WORKLOADS
 
 __all__ = ["columns_page"]
 
@@ -18,7 +19,7 @@ never 0.
 
 def columns_page() -> str:
     """Return the catalogue as a Markdown document, one table for each CSV file."""
-    return "\n".join([_HEAD, *(_table(name) for name in TABLES)])
+    return "\n".join([_HEAD, *(_table(name) for name in TABLES), _workloads()])
 
 
 def _table(table: str) -> str:
@@ -29,6 +30,26 @@ def _table(table: str) -> str:
             "",
             "| column | kind | unit | values | meaning | read from | Kepler | guests |",
             "|---|---|---|---|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _workloads() -> str:
+    rows = [
+        f"| `{entry.id}` | {entry.meaning} | {'yes' if entry.target else 'no'} |"
+        for entry in WORKLOADS.values()
+    ]
+    return "\n".join(
+        [
+            "## Workloads",
+            "",
+            f"Any other workload is `{OTHER}`, or a pseudonym that you draw at random:",
+            "`w_` and 12 of the characters a-z and 2-7.",
+            "",
+            "| workload | what runs | profile timeseries asks for it |",
+            "|---|---|---|",
             *rows,
             "",
         ]
@@ -53,5 +74,5 @@ def _row(entry: Column, table: str) -> str:
 
 def _extent(entry: Column) -> str:
     if entry.kind == "text":
-        return ", ".join(entry.values) or "labels of workloads"
+        return ", ".join(entry.values) or "see Workloads"
     return f"{decimals.plain(entry.minimum)} … {decimals.plain(entry.maximum)}"

@@ -35,7 +35,8 @@ WORD = code(
     "C012",
     Severity.ERROR,
     "A text is none of its column's words.",
-    "Use a word of the catalogue; there is no free text in a table.",
+    "Use a word that docs/columns.md lists. A workload of your own is `other`, or `w_` "
+    "and 12 of the characters a-z and 2-7.",
     "B9",
     "B14",
 )

@@ -32,7 +32,7 @@ HEADER = code(
     "C005",
     Severity.ERROR,
     "The header of a table names a column that the table cannot have.",
-    "Use the catalogue's column, leave the column out, or propose it in an issue.",
+    "Use a column of docs/columns.md, leave it out, or propose it in an issue.",
     "B9",
     "B14",
 )
