@@ -30,8 +30,9 @@ PRIVATE_KEY = code(
     "L001",
     Severity.ERROR,
     "The private key cannot be used to sign.",
-    "Give an Ed25519, ECDSA or RSA key in OpenSSH's format and its passphrase, or sign "
-    "with `ssh-keygen -Y sign -n bundle@power-dataset-registry`.",
+    "Give the file of an Ed25519, ECDSA or RSA key in OpenSSH's format (the one "
+    "without `.pub`) and its passphrase. For a key in an agent or on a token give the "
+    "*.pub file and `--with-ssh-keygen`.",
 )
 
 
@@ -52,6 +53,8 @@ def load_private_key(
         key = serialization.load_ssh_private_key(content, password)
     except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
         why = str(problem).splitlines()[0] if str(problem) else "unreadable"
+        if content.startswith((b"ssh-", b"ecdsa-", b"sk-")):
+            why = "this is the public half of a key; the private half signs"
         raise RegistryError((finding(PRIVATE_KEY, path, why),)) from problem
     if not isinstance(key, PrivateKey):
         why = "keys of this kind are not accepted"

@@ -14,7 +14,7 @@ from registry.documents.yaml_writer import write_yaml
 
 __all__ = ["Withdrawal", "read_withdrawal", "withdrawal_bytes"]
 
-_FIX = "Write `schema`, `day` and `reason` as in CONTRIBUTING."
+_FIX = "Write the three lines that CONTRIBUTING.md shows, with your day and reason."
 
 CODES = DocumentCodes(
     unknown=code(
@@ -59,9 +59,15 @@ def read_withdrawal(data: bytes, path: str) -> Withdrawal:
     """
     document = read_yaml(data, path)
     read = validate(Withdrawal, document.value, path, CODES, document.lines)
-    if data != withdrawal_bytes(read):
-        what = "the bytes differ from the canonical ones of the same content"
-        raise RegistryError(finding(CODES.contradiction, path, what))
+    wanted = withdrawal_bytes(read)
+    if data != wanted:
+        lines = [*data.split(b"\n"), b"", b"", b""]
+        pairs = zip(wanted.splitlines(), lines, strict=False)
+        odd = (at for at, (own, other) in enumerate(pairs, 1) if own != other)
+        line = next(odd, wanted.count(b"\n"))
+        text = wanted.splitlines()[line - 1].decode("ascii")
+        what = f"this line must be `{text}`, and three lines are all"
+        raise RegistryError(finding(CODES.contradiction, path, what, line=line))
     return read
 
 
