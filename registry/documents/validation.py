@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
@@ -13,11 +13,21 @@ from registry.documents.findings import Code, Finding, RegistryError, finding, s
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pydantic_core import ErrorDetails
+
     from registry.documents.strict_yaml import Location
 
 __all__ = ["Document", "DocumentCodes", "contradictions", "validate"]
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_TYPES: Final = {
+    "bool_type": "it must be true or false",
+    "int_type": "it must be a whole number",
+    "model_type": "it must be a block of fields",
+    "tuple_type": "it must be a list",
+}
+_FORMS: Final = {"^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "YYYY-MM-DD"}
 
 
 class Document(BaseModel):
@@ -102,7 +112,7 @@ def _findings(
             what += "the field is missing"
         else:
             got = detail["input"]
-            what += detail["msg"]
+            what += _words(detail)
             if isinstance(got, str | int | float):
                 what += f', but it is "{shown(got, 80)}"'
         found.append(finding(code, path, what, line=_line(location, lines)))
@@ -113,6 +123,17 @@ def _reason(kind: str, codes: DocumentCodes) -> Code:
     return {"extra_forbidden": codes.unknown, "missing": codes.missing}.get(
         kind, codes.value
     )
+
+
+def _words(detail: ErrorDetails) -> str:
+    """Say in plain words what a value should be; pydantic speaks of Python's types."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "string_pattern_mismatch":
+        pattern = context["pattern"]
+        return f"it must be of the form {_FORMS.get(pattern, pattern)}"
+    if kind == "literal_error":
+        return f"it must be {context['expected']}"
+    return _TYPES.get(kind, detail["msg"])
 
 
 def _line(location: Location, lines: Mapping[Location, int]) -> int | None:

@@ -65,7 +65,8 @@ UNPUBLISHED = code(
     "K024",
     Severity.ERROR,
     "GitHub does not say that the author's account publishes this key for signing.",
-    "Add the key to the account as a signing key, then run the check again.",
+    "Add the key to the account as a signing key, then run the check again; by hand "
+    "with `--author ID --published-keys FILE`.",
     "S7",
     "S9",
 )

@@ -30,7 +30,8 @@ UNKNOWN = code(
     "S010",
     Severity.ERROR,
     "The contributor has no readable trust file on the main branch.",
-    "Enrol first: `powerkit enrol` writes registry/trust/<id>.yaml.",
+    "Enrol first: `powerkit enrol` writes registry/trust/<id>.yaml. If this change "
+    "brings that file, mend what is said of it.",
     "S5",
     "S7",
     "S8",
@@ -79,7 +80,8 @@ SUCCESSION = code(
     Severity.ERROR,
     "The version does not follow the one that is merged.",
     "Set version to the merged one plus 1 and previous to the SHA-256 of the merged "
-    "manifest (`powerkit pack` does), then sign again.",
+    "manifest (`powerkit pack --new-version` does), then sign again. If your copy of "
+    "the main branch is behind, fetch it first.",
     "S4",
     "W10",
 )
@@ -202,11 +204,12 @@ def check_succession(
         what = f"contributor {manifest.contributor}, but {author} proposes it"
         found.append(finding(AUTHOR, path, what))
     last, digest = (merged[0].version, merged[1]) if merged else (0, None)
+    merged_one = f"version {last}" if last else "nothing"
     if manifest.version != last + 1:
-        what = f"version {manifest.version} after {last or 'none'}"
+        what = f"version {manifest.version}, but {merged_one} is merged"
         found.append(finding(SUCCESSION, path, what))
     if manifest.previous != digest:
-        what = f"previous is {manifest.previous}, the merged manifest is {digest}"
+        what = f"previous is {manifest.previous}, but {digest or 'nothing'} is merged"
         found.append(finding(SUCCESSION, path, what))
     if merged and merged[0].contributor != manifest.contributor:
         what = f"contributor {merged[0].contributor} began this dataset"

@@ -221,3 +221,22 @@ def test_the_schema_refuses_what_the_reader_refuses(spec_value: dict[str, Any]) 
     ):
         with pytest.raises(jsonschema.ValidationError):
             VALIDATOR.validate(changed(spec_value, place, new))
+
+
+def test_what_a_value_should_be_is_said_in_plain_words(
+    spec_value: dict[str, Any],
+) -> None:
+    spec_value["machine"] = "My Server"
+    spec_value["cpu"]["sockets"] = 2
+    spec_value["cpu"]["vendor"] = "Intel"
+    spec_value["memory"]["bytes"] = "much"
+    spec_value["nodes"]["shared_power"] = "maybe"
+    spec_value["storage"] = "ssd"
+    said = {tuple(what.split(": ", 1)) for _, what in findings_of(spec_value, "x.yaml")}
+    assert {
+        ("cpu.sockets", 'it must be a block of fields, but it is "2"'),
+        ("memory.bytes", 'it must be a whole number, but it is "much"'),
+        ("nodes.shared_power", 'it must be true or false, but it is "maybe"'),
+        ("storage", 'it must be a list, but it is "ssd"'),
+    } <= said
+    assert not any("Input" in one[1] or "String" in one[1] for one in said)
