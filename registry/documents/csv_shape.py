@@ -119,12 +119,10 @@ def check_rows(data: bytes, path: str, cells: int) -> None:
         RegistryError: C001 or C004, with the first lines that are wrong.
 
     """
+    _check_count(data, path, cells)
     codes = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(codes == _LF)
     problems = []
-    if len(ends) - 1 > limits.ROWS:
-        what = f"{len(ends) - 1} rows, at most {limits.ROWS} are allowed"
-        problems.append(finding(TOO_BIG, path, what))
     lengths = np.diff(ends, prepend=-1) - 1
     long = np.flatnonzero(lengths > limits.LINE_BYTES)
     if len(long):
@@ -145,3 +143,20 @@ def check_rows(data: bytes, path: str, cells: int) -> None:
         problems.append(finding(RAGGED, path, what))
     if problems:
         raise RegistryError(problems)
+
+
+def _check_count(data: bytes, path: str, cells: int) -> None:
+    """Count rows and cells before anything is made that has a place for each.
+
+    Raises:
+        RegistryError: C001.
+
+    """
+    lines = data.count(b"\n")
+    if lines - 1 > limits.ROWS:
+        what = f"{lines - 1} rows, at most {limits.ROWS} are allowed"
+        raise RegistryError(finding(TOO_BIG, path, what))
+    most = max(lines * cells, data.count(b",") + lines)
+    if most > limits.CELLS:
+        what = f"{most} cells, at most {limits.CELLS} are allowed"
+        raise RegistryError(finding(TOO_BIG, path, what))

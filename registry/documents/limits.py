@@ -18,16 +18,24 @@ ROWS: Final = 2_000_000
 """The most rows of a table."""
 COLUMNS: Final = 256
 """The most columns of a table."""
+CELLS: Final = 20_000_000
+"""The most cells of a table, empty ones included: one of nothing but commas is small to
+send and large to read."""
 LINE_BYTES: Final = 64 * KIB
 """The longest line of a table."""
 SHOWN_PER_COLUMN: Final = 5
 """How many bad cells of a column are named one by one."""
+
+SHOWN_PER_DOCUMENT: Final = 100
+"""How many problems of a manifest, spec or trust file are named one by one."""
 
 YAML_BYTES: Final = 64 * KIB
 YAML_DEPTH: Final = 16
 YAML_NODES: Final = 10_000
 JSON_BYTES: Final = 1 * MIB
 JSON_DEPTH: Final = 16
+MANIFEST_BYTES: Final = 128 * KIB
+"""The largest manifest; one of 256 columns a table has 55 KiB."""
 NUMBER_CHARACTERS: Final = 64
 """The longest number of a JSON document."""
 INTEGER: Final = 2**53 - 1
@@ -46,5 +54,11 @@ NAME_CHARACTERS: Final = 64
 """The longest name of a file, folder, dataset or machine."""
 MESSAGE_CHARACTERS: Final = 300
 """The longest text of a finding."""
+GIT_BYTES: Final = 64 * MIB
+"""The longest answer of git: some 500,000 paths, where a registry has five a bundle."""
+GIT_SECONDS: Final = 60.0
+"""How long git may think: nested trees that name each other list for ever."""
+CHANGED_DATASETS: Final = 8
+"""How many datasets of a change are looked at; more than one is refused anyway."""
 SKETCH: Final = 64
 """How many row digests of a table its manifest lists."""

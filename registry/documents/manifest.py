@@ -230,7 +230,7 @@ def read_manifest(data: bytes, path: str) -> Manifest:
         RegistryError: J codes of ``read_json`` and M001 to M006.
 
     """
-    value = strict_json.read_json(data, path)
+    value = strict_json.read_json(data, path, max_bytes=limits.MANIFEST_BYTES)
     if not isinstance(value, dict):
         raise RegistryError(finding(NOT_MAPPING, path, "the top level is no object"))
     manifest = validate(Manifest, value, path, CODES)

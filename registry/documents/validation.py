@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
+from registry.documents import limits
 from registry.documents.findings import Code, Finding, RegistryError, finding, shown
 
 if TYPE_CHECKING:
@@ -116,6 +117,10 @@ def _findings(
             if isinstance(got, str | int | float):
                 what += f', but it is "{shown(got, 80)}"'
         found.append(finding(code, path, what, line=_line(location, lines)))
+    more = len(found) - limits.SHOWN_PER_DOCUMENT
+    if more > 0:
+        del found[limits.SHOWN_PER_DOCUMENT :]
+        found.append(finding(codes.value, path, f"{more} more problems are not shown"))
     return found
 
 

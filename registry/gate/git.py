@@ -7,9 +7,11 @@ caller's GIT_* variables off, so that only the named repository's own objects ar
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import tempfile
 import weakref
-from threading import Lock
+from threading import Lock, Timer
 from typing import IO, TYPE_CHECKING
 
 from registry.documents import limits
@@ -35,6 +37,7 @@ def environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key[:4] != "GIT_"}
     return kept | {
         "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_GRAFT_FILE": os.devnull,
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
@@ -44,33 +47,67 @@ def environment() -> dict[str, str]:
 
 
 def _command(repo: Path, arguments: Sequence[str]) -> list[str]:
-    # Even `git diff-tree` runs the programs that a repository's settings name.
-    off = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    # Even `git diff-tree` and `git log` run programs that a repository's settings name,
+    # and a commit-graph may tell other parents than the commits themselves.
+    settings = (
+        "core.fsmonitor=false",
+        f"core.hooksPath={os.devnull}",
+        "core.commitGraph=false",
+        "log.showSignature=false",
+        "log.follow=false",
+    )
+    off = [word for setting in settings for word in ("-c", setting)]
     return ["git", "--no-pager", *off, "-C", str(repo), *arguments]
 
 
 def git(repo: Path, *arguments: str) -> bytes:
     """What a git command prints.
 
+    A few objects can name trees without end, so that both the time and the length of an
+    answer are bounded.
+
     Raises:
-        RegistryError: T003, git is missing or refused.
+        RegistryError: T003, git is missing, refused, or does not come to an end.
     """
-    try:
-        done = subprocess.run(
-            _command(repo, arguments),
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-    except OSError as problem:
-        message = f"git cannot be run: {problem.strerror}"
-        raise history(message) from problem
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    with tempfile.TemporaryFile() as complaints:
+        try:
+            process = subprocess.Popen(
+                _command(repo, arguments),
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+            )
+        except OSError as problem:
+            message = f"git cannot be run: {problem.strerror}"
+            raise history(message) from problem
+        printed, ended = _bounded(process)
+        complaints.seek(0)
+        said = complaints.read(limits.KIB).decode("utf-8", "replace").splitlines()
+    if len(printed) > limits.GIT_BYTES:
+        message = f"git {arguments[0]}: more than {limits.GIT_BYTES} bytes of answer"
+        raise history(message)
+    if ended == -signal.SIGKILL:
+        message = f"git {arguments[0]}: no answer in {limits.GIT_SECONDS:g} s"
+        raise history(message)
+    if ended:
         message = f"git {arguments[0]}: {said[0] if said else 'failed'}"
         raise history(message)
-    return done.stdout
+    return printed
+
+
+def _bounded(process: subprocess.Popen[bytes]) -> tuple[bytes, int]:
+    """What a process prints, up to one byte over the bound, and how it ended."""
+    clock = Timer(limits.GIT_SECONDS, process.kill)
+    clock.start()
+    with process:
+        most = limits.GIT_BYTES + 1
+        printed = b"" if process.stdout is None else process.stdout.read(most)
+        if len(printed) > limits.GIT_BYTES:
+            process.kill()
+        ended = process.wait()
+        clock.cancel()
+    return printed, ended
 
 
 def commit_of(repo: Path, rev: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from registry.documents import limits
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
@@ -36,6 +37,7 @@ from registry.gate.paths import (
 from registry.gate.quality import judge
 from registry.gate.scope import Scope, check_spec_use, scope_of
 from registry.gate.tree import DATASETS, TRUST
+from registry.gate.withdrawal import read_withdrawal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,12 +104,12 @@ def verify_change(
     """
     outcome = Outcome()
     try:
-        fork = fork_point(repo, base, head)
-        trees = (
-            GitTree(repo, commit_of(repo, base)),
-            GitTree(repo, commit_of(repo, head)),
-        )
-        changed = tuple(changes(repo, fork, trees[1].commit))
+        # Resolved once: a branch may move while it is looked at. Listed before they are
+        # compared: git lists as it goes, but holds all differences in memory.
+        commits = commit_of(repo, base), commit_of(repo, head)
+        fork = fork_point(repo, *commits)
+        trees = GitTree(repo, commits[0]), GitTree(repo, commits[1])
+        changed = tuple(changes(repo, fork, commits[1]))
     except RegistryError as error:
         outcome.findings += error.findings
         return outcome.report()
@@ -194,7 +196,7 @@ def _check_bundles(
     expectations: bool,
 ) -> None:
     """Check every bundle that the change touches, by itself and against the rest."""
-    datasets = _datasets(merge)
+    datasets = _datasets(merge)[: limits.CHANGED_DATASETS]
     if not datasets:
         return
     at = merge.proposal.now
@@ -278,6 +280,11 @@ def _check_withdrawal(
     outcome.bundles += 1
     # The rest of the bundle is merged: only what this change adds is judged.
     outcome.findings += [one for one in examined.findings if one.path == path]
+    if not examined.withdrawn:  # its manifest is broken, which is why it shall go
+        try:
+            read_withdrawal(merge.head.read(path), path)
+        except RegistryError as error:
+            outcome.findings += error.findings
     manifest, author = examined.manifest, merge.proposal.author
     if manifest is not None and author not in (None, manifest.contributor):
         what = f"contributor {manifest.contributor}, withdrawn by {author}"
