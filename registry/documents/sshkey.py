@@ -39,6 +39,16 @@ KINDS: Final = {
 _RSA_BITS: Final = range(2048, 16384 + 1)
 _ED25519_BYTES: Final = 32
 _POINT_BYTES: Final = {"nistp256": 65, "nistp384": 97, "nistp521": 133}
+_FIELD: Final = 2**255 - 19
+_ORDER_8: Final = int.from_bytes(
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+    "little",
+)
+_SMALL_ORDER: Final = frozenset(
+    {0, 1, _FIELD - 1, _FIELD, _FIELD + 1, _ORDER_8, _FIELD - _ORDER_8}
+)
+"""The y of Ed25519 points of small order, for which anyone can forge signatures: a key
+of that kind could be enrolled by someone who holds no private key."""
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _APPLICATION: Final = re.compile(rb"ssh:[A-Za-z0-9._-]{0,64}")
 
@@ -138,7 +148,8 @@ def _check_blob(kind: str, fields: tuple[bytes, ...]) -> None:
         message = "the security key's application does not begin with ssh:"
         raise ValueError(message)
     if "ed25519" in kind:
-        good = len(fields[1]) == _ED25519_BYTES
+        y = int.from_bytes(fields[1], "little") % 2**255
+        good = len(fields[1]) == _ED25519_BYTES and y not in _SMALL_ORDER
     elif "ecdsa" in kind:
         curve = fields[1].decode("ascii", "replace")
         point = fields[2]

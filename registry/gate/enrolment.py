@@ -95,6 +95,16 @@ CLOSED = code(
 )
 
 
+BY_OTHER = code(
+    "K029",
+    Severity.WARNING,
+    "A trust file is changed by someone else than its owner.",
+    "Reviewers: ask the owner, or make sure that this is the maintainers' decision.",
+    "S10",
+    "S11",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """Who proposes a change of trust, and when.
@@ -170,6 +180,9 @@ def check_update(
         finding(REWRITTEN, path, what) for what in _rewritten(old, new, proposal.now)
     ]
     added = new.keys[len(old.keys) :]
+    if proposal.author not in (None, new.id) and not added:
+        what = f"{proposal.author} changes the trust file of {new.id}"
+        found.append(finding(BY_OTHER, path, what))
     if not added:
         return found
     if new.id == FOUNDING:

@@ -122,9 +122,17 @@ def _is_no_frequency(match: re.Match[str], version: bool) -> bool:  # noqa: ARG0
     return re.match(r"[0-9.]+ ?[GMK]Hz", match.group("host"), re.IGNORECASE) is None
 
 
-def _is_no_version(match: re.Match[str], version: bool) -> bool:  # noqa: ARG001
-    """Refuse "1.0.dev", which ends like a domain."""
-    return not version
+def _is_no_version(match: re.Match[str], version: bool) -> bool:
+    """Refuse "1.0.dev", which ends like a domain, but not "db01.corp.internal"."""
+    return not version or _NO_RELEASE.search(match.group()) is not None
+
+
+_NO_RELEASE: Final = re.compile(
+    r"[a-z]{2}[a-z0-9-]*\.(?:local|localdomain|localhost|lan|internal|intranet|intra"
+    r"|corp|home|private|prod|svc|cluster|com|net|org|edu|gov)$",
+    re.IGNORECASE,
+)
+"""Endings that no version has, behind something that is a word."""
 
 
 def _is_hashed(match: re.Match[str], version: bool) -> bool:  # noqa: ARG001

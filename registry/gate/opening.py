@@ -9,9 +9,11 @@ is wrong: files, signature and identity, spec, tables (threat-model.md section 5
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from registry.documents import limits
 from registry.documents.bundle import Bundle
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
@@ -20,7 +22,7 @@ from registry.documents.names import NAMESPACE_BUNDLE
 from registry.documents.spec import read_spec, spec_warnings
 from registry.documents.sshkey import fingerprint
 from registry.gate.contents import check_files, check_tables
-from registry.gate.identity import check_signer
+from registry.gate.identity import EARLY, EXPIRED, REVOKED, check_signer
 from registry.gate.paths import (
     MANIFEST,
     SIGNATURE,
@@ -74,6 +76,20 @@ OTHER_SPEC = code(
     "Restore the spec, or pack and sign the bundle with the spec as it is now.",
     "S12",
 )
+
+
+FUTURE = code(
+    "M026",
+    Severity.ERROR,
+    "A bundle says that it was measured after it arrived.",
+    "Give the days of the measurement (UTC) as `measured`, then sign again.",
+    "B9",
+    "S10",
+)
+
+_DAY_SECONDS = 86_400
+_ENDED_KEYS = frozenset((EARLY.id, EXPIRED.id, REVOKED.id))
+"""What does not count against a withdrawn bundle, whose key may be the very reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +192,7 @@ def examine(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Examined:
     result = Examined(dataset)
     folder = f"{DATASETS}{dataset}/"
     entries = tree.entries(folder)
-    for entry in entries:
+    for entry in entries[: limits.BUNDLE_FILES + 1]:
         result.findings += check_entry(entry)
     result.findings += check_bundle_size(dataset, entries)
     if result.refused:
@@ -191,6 +207,7 @@ def examine(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Examined:
     except RegistryError as error:
         result.findings += error.findings
         return result
+    result.findings += _check_days(result.manifest, at)
     result.withdrawn = folder + WITHDRAWN in contents
     tables = _chains(tree, result, contents, trust, at)
     if result.spec is not None and not (result.refused or result.withdrawn):
@@ -216,8 +233,10 @@ def _chains(
         data = contents[folder + MANIFEST]
         blob, found = _signature(data, contents[path], folder)
         result.findings += found
-        if blob is not None and not result.withdrawn:
-            result.findings += check_signer(manifest, blob, trust, at, path)
+        if blob is not None:
+            waived = _ENDED_KEYS if result.withdrawn else frozenset()
+            signer = check_signer(manifest, blob, trust, at, path)
+            result.findings += [one for one in signer if one.code not in waived]
     result.spec = _spec(tree, manifest.spec, result.findings)
     result.findings += check_files(manifest, contents, folder)
     if result.withdrawn:
@@ -239,6 +258,16 @@ def _manifest(data: bytes, dataset: str) -> Manifest:
         what = f"it is the manifest of {manifest.dataset}"
         raise RegistryError(finding(FOLDER, path, what))
     return manifest
+
+
+def _check_days(manifest: Manifest, at: int) -> list[Finding]:
+    """Whether it was measured before it arrived, in whatever time zone."""
+    latest = dt.datetime.fromtimestamp(at + _DAY_SECONDS, dt.UTC).date().isoformat()
+    if manifest.measured.last <= latest:
+        return []
+    path = f"{DATASETS}{manifest.dataset}/{MANIFEST}"
+    what = f"measured until {manifest.measured.last}, which was not yet"
+    return [finding(FUTURE, path, what)]
 
 
 def _signature(

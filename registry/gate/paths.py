@@ -106,8 +106,12 @@ _BOUNDS = (
 
 
 def contribution(path: str) -> bool:
-    """Whether a path is a contributor's to write, as opposed to the registry's own."""
-    inside = any(path.startswith(root) or root.startswith(path + "/") for root in ROOTS)
+    """Whether a path is a contributor's to write, as opposed to the registry's own.
+
+    A folder that only some file systems tell from one of ours is judged as ours.
+    """
+    like = _folded(path)
+    inside = any(like.startswith(root) or root.startswith(like + "/") for root in ROOTS)
     return inside and path not in PAGES and not _OWN_SPECS.fullmatch(path)
 
 

@@ -82,6 +82,13 @@ ENDED = code(
     "Contribute the new data under another dataset id.",
     "W12",
 )
+UNMERGED = code(
+    "T027",
+    Severity.ERROR,
+    "A dataset is withdrawn that is not merged.",
+    "Leave WITHDRAWN.yaml out: it keeps data that was accepted once from being used.",
+    "W12",
+)
 SHOWN = 20
 """How many foreign paths of a mixed change are named one by one."""
 
@@ -192,9 +199,13 @@ def _judge_dataset(
 ) -> None:
     folder = f"{DATASETS}{name}/"
     by_name = {change.path.removeprefix(folder): change for change in files}
-    if folder + MANIFEST not in merged:
-        return
     end = by_name.get(WITHDRAWN)
+    if folder + MANIFEST not in merged:
+        # What is withdrawn is not judged any more: nothing may enter that way.
+        if end is not None:
+            what = f"{name} is not on the branch"
+            scope.findings.append(finding(UNMERGED, end.path, what))
+        return
     if end is not None and end.status == "added":
         scope.withdraws = len(files) == 1 and scope.dataset == name
         if not scope.withdraws:
