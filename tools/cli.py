@@ -15,6 +15,7 @@ import typer
 from registry import __version__
 from registry.documents.limits import FILE_BYTES
 from registry.gate import terminal
+from tools.key_commands import revoke
 from tools.options import (
     Account,
     Around,
@@ -73,6 +74,7 @@ import_app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(import_app, name="import")
+app.command()(revoke)
 
 
 def main() -> None:

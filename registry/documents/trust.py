@@ -79,14 +79,14 @@ NOT_CANONICAL = code(
     "K005",
     Severity.ERROR,
     "A trust file is not in canonical form.",
-    "Write the file with `powerkit enrol`, not by hand.",
+    "Write the file with `powerkit enrol` or `powerkit revoke`, not by hand.",
     "S7",
 )
 DIGEST = code(
     "K006",
     Severity.ERROR,
     "A trust file does not match the digest in its last line.",
-    "Restore the file from main; a wanted change writes a new digest.",
+    "Restore the file from main; `powerkit enrol` and `powerkit revoke` change it.",
     "S7",
 )
 

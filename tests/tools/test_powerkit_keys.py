@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from registry.documents.names import NAMESPACE_BUNDLE
+from registry.documents.trust import read_trust
 from registry.gate.sshsig import verify
 from tests.tools.conftest import PASSPHRASE, Done, write_key
 
@@ -74,3 +75,30 @@ def test_a_second_key_is_endorsed_by_the_first(
     assert (again.code, "L062" in again.out) == (1, True), again
     done = powerkit("enrol", "--key", key_file, *who, "--endorse-with", first)
     assert done.code == 0, done
+
+
+def test_a_key_is_revoked_once_and_signs_no_more(
+    powerkit: Callable[..., Done], checkout: Path, tmp_path: Path
+) -> None:
+    first = write_key(tmp_path / "first", "42/person-42")
+    path = checkout / "registry" / "trust" / "42.yaml"
+    before = read_trust(path.read_bytes(), "registry/trust/42.yaml")
+    name = before.keys[0].fingerprint
+    options = ("--reason", "compromised", "--registry", checkout)
+    for wrong in (("--contributor", 42, "--fingerprint", "SHA256:none"),
+                  ("--contributor", 4242, "--fingerprint", name)):  # fmt: skip
+        done = powerkit("revoke", *wrong, *options)
+        assert (done.code, "L067" in done.out) == (1, True), done
+    known = ("--contributor", 42, "--fingerprint", name)
+    done = powerkit("revoke", *known, *options)
+    assert done.code == 0, done
+    after = read_trust(path.read_bytes(), "registry/trust/42.yaml")
+    assert after.keys[0].revoked is not None
+    assert after.keys[0].revoked.reason == "compromised"
+    assert after.keys[1:] == before.keys[1:]
+    again = powerkit("revoke", *known, *options)
+    assert (again.code, "is revoked since" in again.out) == (1, True), again
+    folder = checkout / "datasets" / "server-a"
+    assert powerkit("sign", folder, "--key", first).code == 0
+    checked = powerkit("check", folder)
+    assert (checked.code, "S014" in checked.out) == (1, True), checked
