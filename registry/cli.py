@@ -97,7 +97,7 @@ def verify(
     *,
     json_output: Json = False,
 ) -> None:
-    """Check the whole registry, or with --base what a change adds to it."""
+    """Check the whole registry, or only what a change adds (--base)."""
     if base is not None and rev is not None:
         raise typer.BadParameter("--base and --rev exclude each other")
     if base is None and (author is not None or published_keys is not None):
@@ -177,7 +177,7 @@ def publish(
     *,
     json_output: Json = False,
 ) -> None:
-    """Put a release where others find it, whole or not at all; again is harmless."""
+    """Put a release where others find it; again is harmless."""
     from registry.publish.channels import publish as send
 
     done = send(release, to)
@@ -224,7 +224,7 @@ def fetch(
     ] = False,
     json_output: Json = False,
 ) -> None:
-    """Verify a release, pick a server's models and print Kepler's settings."""
+    """Verify a release, pick a server's models, print settings."""
     if (spec is None) == (number is None):
         raise typer.BadParameter("name the server by --spec or by --class")
     if source not in {None, "acpi", "rapl-sysfs"}:
@@ -300,7 +300,7 @@ def schema() -> None:
 
 @trust_app.command("allowed-signers")
 def allowed_signers(root: Root = Path(), rev: Rev = None) -> None:
-    """Print all keys in OpenSSH's own format, for `ssh-keygen -Y verify`."""
+    """Print all keys as `ssh-keygen -Y verify` takes them."""
     from registry.gate.allowed_signers import allowed_signers as lines
 
     typer.echo(lines(_tree(root, rev)), nl=False)

@@ -74,7 +74,6 @@ import_app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(import_app, name="import")
-app.command()(revoke)
 
 
 def main() -> None:
@@ -106,7 +105,7 @@ def import_specpower(
     founding: Founding = False,
     json_output: Json = False,
 ) -> None:
-    """Make load-levels bundles of published SPECpower_ssj2008 results."""
+    """Make load-levels bundles of SPECpower_ssj2008 results."""
     from registry.documents.trust import FOUNDING
     from registry.gate.report import print_findings
     from tools.commands.specpower import import_results, wanted_ids
@@ -152,7 +151,7 @@ def import_kepler_query(
     yes: Yes = False,
     json_output: Json = False,
 ) -> None:
-    """Make a timeseries bundle of a Prometheus range dump; all names stay behind."""
+    """Make a timeseries bundle of a Prometheus dump; no names."""
     from tools.commands import packing
     from tools.importers.kepler_query import import_query
     from tools.importers.prometheus import BYTES as DUMP_BYTES
@@ -195,7 +194,7 @@ def import_kepler_csv(
     yes: Yes = False,
     json_output: Json = False,
 ) -> None:
-    """Make a derived timeseries bundle of kepler-model-server's preprocessed tables."""
+    """Make a derived bundle of kepler-model-server's own tables."""
     from tools.commands import packing
     from tools.importers.kepler_csv import import_tables
 
@@ -240,7 +239,7 @@ def pack(
     yes: Yes = False,
     json_output: Json = False,
 ) -> None:
-    """Make a bundle of tables and a spec, after showing every text in it."""
+    """Make a bundle of tables and a spec, after showing its texts."""
     from tools.commands import packing
 
     answers = packing.Answers(
@@ -305,6 +304,9 @@ def enrol(
     path = write(registry, contributor, login, new, time.time(), old)
     shown = path.relative_to(registry).as_posix()
     _say({"enrolled": contributor, "file": shown}, json_output=json_output)
+
+
+app.command()(revoke)
 
 
 @app.command()
