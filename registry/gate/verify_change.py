@@ -66,6 +66,16 @@ UNREADABLE_TRUST = code(
 )
 
 
+UNREADABLE_MANIFEST = code(
+    "T033",
+    Severity.ERROR,
+    "A change replaces a merged manifest that nobody can read.",
+    "Tell the maintainers; they withdraw the broken dataset, and a new one is added.",
+    "S4",
+    "S5",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Merge:
     """A change and what it is to be merged into."""
@@ -245,11 +255,16 @@ def _check_place(
     dataset = manifest.dataset
     path = f"{DATASETS}{dataset}/{MANIFEST}"
     author = merge.proposal.author
+    if path in merge.merged and dataset not in others:
+        what = "the merged one is unreadable, so its owner and version are unknown"
+        outcome.findings.append(finding(UNREADABLE_MANIFEST, path, what))
     outcome.findings += check_succession(manifest, others.get(dataset), author, path)
+    # Whoever withdrew data may submit it mended; nobody else may bring it back.
     known = {
         name: other
         for name, (other, _) in others.items()
-        if f"{DATASETS}{name}/{WITHDRAWN}" not in merge.merged
+        if other.contributor != manifest.contributor
+        or f"{DATASETS}{name}/{WITHDRAWN}" not in merge.merged
     }
     outcome.findings += check_duplicates(known | {dataset: manifest}, {dataset})
 

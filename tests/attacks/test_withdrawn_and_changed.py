@@ -79,6 +79,31 @@ def test_w12_a_broken_bundle_is_withdrawn_by_a_real_withdrawal(tmp_path: Path) -
     assert {where for _, where in found(merged.check(changed))} == {path}
 
 
+def test_s5_a_broken_merged_bundle_is_not_up_for_grabs(tmp_path: Path) -> None:
+    broken = small()
+    broken.files["datasets/server-a/manifest.json"] = b"{}"
+    merged = Proposals(tmp_path / "broken", broken)
+    changed = small()
+    changed.add_levels("server-a", 43)
+    codes = found(merged.check(changed, author=43))
+    assert ("T033", "datasets/server-a/manifest.json") in codes
+
+
+def test_b12_withdrawn_data_comes_back_by_its_owner_only(tmp_path: Path) -> None:
+    ended = small()
+    ended.files["datasets/server-a/WITHDRAWN.yaml"] = ENDED
+    merged = Proposals(tmp_path / "ended", ended)
+    for contributor, codes in ((42, set()), (43, {"D001"})):
+        changed = ended.copy()
+        changed.add_levels("server-d", contributor)
+        for table in ("levels.csv", "runs.csv"):
+            content = ended.files[f"datasets/server-a/{table}"]
+            changed.files[f"datasets/server-d/{table}"] = content
+        changed.reseal("server-d")
+        checked = found(merged.check(changed, author=contributor))
+        assert {code for code, _ in checked} == codes
+
+
 def test_s10_what_was_not_measured_yet_is_refused(proposals: Proposals) -> None:
     for last, codes in (
         ("2026-09-22", []),  # already there in the east
