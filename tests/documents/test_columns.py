@@ -105,12 +105,10 @@ def test_the_page_lists_every_column() -> None:
     for entry in catalogue():
         assert f"`{entry.name}`" in page
     assert "`run` (required)" in page
-    widths = {
-        len(re.findall(r"(?<!\\)\|", line))
-        for line in page.splitlines()
-        if line.startswith("|")
-    }
-    assert widths == {9}
+    columns, _, workloads = page.rpartition("\n## ")
+    for part, bars in ((columns, 9), (workloads, 4)):
+        rows = [line for line in part.splitlines() if line.startswith("|")]
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {bars}
 
 
 def test_a_mistake_in_the_catalogue_is_found() -> None:
