@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata, resources
 from typing import Final
 
@@ -11,7 +11,16 @@ from registry.documents import canonical
 from registry.modelling.model import ModelId
 
 SOURCES: Final = {
-    "registry.documents": ("columns.py", "columns.yaml", "strict_csv.py"),
+    "registry.documents": (
+        "column_catalogue.py",
+        "columns.py",
+        "columns.yaml",
+        "csv_cells.py",
+        "csv_shape.py",
+        "spec.py",
+        "strict_csv.py",
+        "workloads.py",
+    ),
     "registry.modelling": (
         "assemble.py",
         "blocks.py",
@@ -33,9 +42,18 @@ LIBRARIES: Final = ("numpy", "polars", "scipy", "xgboost-cpu")
 
 @functools.cache
 def code_digest() -> str:
-    """Give the SHA-256 (hex) of the code of the fits, whatever its line endings."""
+    """Give the SHA-256 (hex) of the code of the fits."""
+    return sources_digest(SOURCES)
+
+
+def sources_digest(sources: Mapping[str, Sequence[str]]) -> str:
+    """Give the SHA-256 (hex) of source files, whatever their line endings.
+
+    Args:
+        sources: Names of files by package.
+    """
     files = {}
-    for package, names in SOURCES.items():
+    for package, names in sources.items():
         folder = resources.files(package)
         for name in names:
             data = folder.joinpath(name).read_bytes().replace(b"\r\n", b"\n")

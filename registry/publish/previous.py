@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from registry.documents import canonical
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.strict_json import read_json
+from registry.modelling.digest import sources_digest
 from registry.modelling.model import Point
 from registry.modelling.plan import PreviousRelease
 from registry.publish.index import INDEX_BYTES, Index, read_index
@@ -50,13 +50,7 @@ _LINE_BYTES: Final = 4 * 1024 * 1024
 @functools.cache
 def artifact_digest() -> str:
     """Give the SHA-256 (hex) of the code that writes models into their files."""
-    files = {}
-    for package, names in _ARTIFACT_SOURCES.items():
-        folder = resources.files(package)
-        for name in names:
-            data = folder.joinpath(name).read_bytes().replace(b"\r\n", b"\n")
-            files[f"{package}/{name}"] = canonical.sha256(data)
-    return canonical.sha256(canonical.encode(files))
+    return sources_digest(_ARTIFACT_SOURCES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,10 @@ def test_digests_name_every_file_that_decides_a_model() -> None:
     for package in ("registry.modelling", "registry.modelling.fits"):
         here = {f.name for f in resources.files(package).iterdir() if f.is_file()}
         assert set(SOURCES[package]) == {n for n in here if n.endswith(".py")} - light
+    documents = {f.name for f in resources.files("registry.documents").iterdir()}
+    tables = {n for n in documents if n.startswith(("column", "csv", "strict_csv"))}
+    named = set(SOURCES["registry.documents"])
+    assert tables - {"columns_page.py"} | {"spec.py", "workloads.py"} == named
     assert len(code_digest()) == 64
     assert set(library_versions()) == set(LIBRARIES)
     assert "absent" not in library_versions().values()
