@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
 
 __all__ = [
+    "RAPL_RANGE_JOULES",
     "HardwareSpec",
     "microarchitectures",
     "read_spec",
@@ -49,6 +50,10 @@ __all__ = [
     "spec_warnings",
     "write_spec",
 ]
+
+RAPL_RANGE_JOULES: Final = 262_143.328850
+"""Joules at which a RAPL counter starts again, where the spec does not say otherwise
+(`max_energy_range_uj` of the package zone of most Intel and AMD processors)."""
 
 CODES = DocumentCodes(
     unknown=code(

@@ -6,11 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from registry.documents.spec import RAPL_RANGE_JOULES
 from registry.modelling.table import Floats
-
-DEFAULT_RANGE: Final = 262_143.328850
-"""Joules at which a RAPL counter starts again, where the spec does not say otherwise
-(`max_energy_range_uj` of the package zone of most Intel and AMD processors)."""
 
 # A counter that starts again at its range shows a step like all others; one that was
 # reset (driver reloaded, machine restarted) shows whatever it pleases.
@@ -36,7 +33,7 @@ def counter_rate(readings: Floats, seconds: Floats) -> Floats:
 
 
 def zone_watts(
-    joules: Floats, seconds: Floats, modulus: float = DEFAULT_RANGE
+    joules: Floats, seconds: Floats, modulus: float = RAPL_RANGE_JOULES
 ) -> Floats:
     """Give the mean power of one zone over each interval.
 

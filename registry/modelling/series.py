@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from registry.modelling.energy import DEFAULT_RANGE, counter_rate, zone_watts
+from registry.documents.spec import RAPL_RANGE_JOULES
+from registry.modelling.energy import counter_rate, zone_watts
 from registry.modelling.table import Codes, Floats
 from registry.modelling.targets import Quantity
 
@@ -105,7 +106,7 @@ def per_second(
         time = values(samples, "time_seconds")[rows]
         if entry.unit == "joules":
             zone = entry.name.removesuffix("_joules_total").removeprefix("rapl_")
-            modulus = ranges.get(zone, DEFAULT_RANGE)
+            modulus = ranges.get(zone, RAPL_RANGE_JOULES)
             if not entry.name.startswith("rapl_"):
                 modulus = float("inf")
             rate = zone_watts(raw[rows], time, modulus)

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.documents.spec import HardwareSpec
+from registry.documents.spec import RAPL_RANGE_JOULES, HardwareSpec
 from registry.gate.expectations.series import (
     clock_of,
     counter_series,
     gauge_series,
 )
 from registry.gate.expectations.sources import (
-    DEFAULT_RANGE_JOULES,
     modulus,
     sources_of,
 )
@@ -43,7 +42,7 @@ def test_a_wrap_is_undone() -> None:
 def test_a_fall_that_no_wrap_explains_is_a_reset() -> None:
     table = frame([5000.0, 5100.0, 3.0, 103.0], [0, 0, 0, 0])
     clock = clock_of(table, np.array([0]))
-    for turn in (None, DEFAULT_RANGE_JOULES):
+    for turn in (None, RAPL_RANGE_JOULES):
         series = counter_series(table["x"], clock, turn)
         assert (series.wraps, series.resets) == (0, 1)
         assert np.isnan(series.values[1])
@@ -123,10 +122,10 @@ def test_each_zone_has_its_own_range() -> None:
     assert (package.zone, package.index, package.counter) == ("package", 0, True)
     assert (supply.zone, supply.index, supply.counter) == ("supply", 1, False)
     assert (wall.zone, wall.index) == ("platform", None)
-    assert modulus(package, spec, 5.0) == DEFAULT_RANGE_JOULES
+    assert modulus(package, spec, 5.0) == RAPL_RANGE_JOULES
     assert modulus(package, spec, 300_000.0) is None
     assert modulus(dram, spec, 5.0) == 65712.999613
     assert modulus(dram, spec, 300_000.0) == 65712.999613
-    assert modulus(psys, spec, 5.0) == DEFAULT_RANGE_JOULES
+    assert modulus(psys, spec, 5.0) == RAPL_RANGE_JOULES
     assert modulus(gpu, spec, 5.0) is None
     assert modulus(wall, spec, 5.0) is None

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.modelling.energy import DEFAULT_RANGE, counter_rate, zone_watts
+from registry.documents.spec import RAPL_RANGE_JOULES
+from registry.modelling.energy import counter_rate, zone_watts
 
 
 def seconds(count: int) -> np.ndarray:
@@ -27,8 +28,8 @@ def test_the_first_reading_has_no_interval() -> None:
 
 @given(
     watts=st.lists(st.floats(20, 300), min_size=4, max_size=40),
-    start=st.floats(0, DEFAULT_RANGE - 1),
-    modulus=st.sampled_from([DEFAULT_RANGE, 65_712.999613, 65_536.0]),
+    start=st.floats(0, RAPL_RANGE_JOULES - 1),
+    modulus=st.sampled_from([RAPL_RANGE_JOULES, 65_712.999613, 65_536.0]),
 )
 def test_a_counter_that_goes_round_gives_the_same_power(
     watts: list[float], start: float, modulus: float

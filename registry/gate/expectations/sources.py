@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.columns import column
+from registry.documents.spec import RAPL_RANGE_JOULES
 
 if TYPE_CHECKING:
     import polars as pl
 
     from registry.documents.spec import HardwareSpec
 
-__all__ = ["DEFAULT_RANGE_JOULES", "WHOLE_ZONES", "Source", "modulus", "sources_of"]
+__all__ = ["WHOLE_ZONES", "Source", "modulus", "sources_of"]
 
 WHOLE_ZONES: Final = frozenset({"package", "platform", "chassis"})
 """Zones of which at least one must be measured: a whole processor or a whole node."""
-DEFAULT_RANGE_JOULES: Final = 262_143.328850
-"""Where RAPL package counters wrap unless the spec says otherwise (powercap's
-max_energy_range_uj of most Intel packages)."""
 
 _INDEX: Final = re.compile(r"_(\d+)(?:_|$)")
 
@@ -70,4 +68,4 @@ def modulus(source: Source, spec: HardwareSpec, highest: float) -> float | None:
     declared = spec.rapl_modulus(zone)
     if declared is not None:
         return declared
-    return None if highest > DEFAULT_RANGE_JOULES else DEFAULT_RANGE_JOULES
+    return None if highest > RAPL_RANGE_JOULES else RAPL_RANGE_JOULES
