@@ -6,18 +6,16 @@ Heavy packages load inside the subcommand that needs them, so `--help` stays fas
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from registry import __version__, printing
+from registry.commands import github, trust, verifying, watch
+from registry.commands.options import Jobs, Json, Rev, Root
 from registry.gate import terminal
 from registry.gate.progress import progress_line
-
-if TYPE_CHECKING:
-    from registry.gate.tree import Tree
 
 app = typer.Typer(
     name="registry",
@@ -27,20 +25,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-trust_app = typer.Typer(
-    no_args_is_help=True, help="Contributors and their keys.", rich_markup_mode=None
-)
-app.add_typer(trust_app, name="trust")
+app.add_typer(trust.app, name="trust")
+app.add_typer(github.app, name="github")
+app.add_typer(watch.app, name="watch")
+app.command()(verifying.verify)
 
-Root = Annotated[
-    Path,
-    typer.Option(help="The registry's checkout.", exists=True, file_okay=False),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
-Rev = Annotated[
-    str | None,
-    typer.Option(help="Read this git revision instead of the work tree."),
-]
 Since = Annotated[
     Path | None,
     typer.Option(
@@ -49,7 +38,6 @@ Since = Annotated[
         file_okay=False,
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes that fit models.")]
 From = Annotated[
     str, typer.Option("--from", help="A release, or a folder of releases; path or URL.")
 ]
@@ -68,69 +56,6 @@ def _version(
     if version:
         typer.echo(__version__)
         raise typer.Exit
-
-
-@app.command()
-def verify(
-    root: Root = Path(),
-    rev: Rev = None,
-    base: Annotated[
-        str | None, typer.Option(help="Check only what a change adds to this revision.")
-    ] = None,
-    head: Annotated[str, typer.Option(help="The change's revision.")] = "HEAD",
-    author: Annotated[
-        int | None, typer.Option(help="Numeric GitHub id of the change's author.")
-    ] = None,
-    published_keys: Annotated[
-        Path | None,
-        typer.Option(
-            help="Signing keys that GitHub lists for the author, one a line, as `gh api"
-            " users/LOGIN/ssh_signing_keys --jq '.[].key'` prints.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(help="Write the full expectation results here, as JSON."),
-    ] = None,
-    *,
-    json_output: Json = False,
-) -> None:
-    """Check the whole registry, or only what a change adds (--base)."""
-    if base is not None and rev is not None:
-        raise typer.BadParameter("--base and --rev exclude each other")
-    if base is None and (author is not None or published_keys is not None):
-        raise typer.BadParameter("--author and --published-keys need --base")
-    now = int(time.time())
-    with progress_line(hidden=json_output) as show:
-        if base is not None:
-            from registry.gate.verify_change import verify_change
-
-            show(f"verifying what {head} adds to {base}")
-            keys = (
-                None
-                if published_keys is None
-                else published_keys.read_text("utf-8").splitlines()
-            )
-            report = verify_change(
-                root, base, head, author=author, published_keys=keys, now=now
-            )
-        else:
-            from registry.gate.git_tree import arrivals
-            from registry.gate.verify import verify_registry
-
-            tree = _tree(root, rev)
-            report = verify_registry(
-                tree,
-                arrivals=arrivals(root, rev or "HEAD", tree),
-                now=now,
-                progress=lambda dataset: show(f"verifying {dataset}"),
-            )
-    if results is not None:
-        printing.write(results, printing.text(report.expectation_results))
-    printing.print_report(report, json_output=json_output)
-    raise typer.Exit(printing.exit_code(report.findings))
 
 
 @app.command()
@@ -296,21 +221,3 @@ def schema() -> None:
     from registry.documents.spec import spec_schema
 
     typer.echo(printing.text(spec_schema()), nl=False)
-
-
-@trust_app.command("allowed-signers")
-def allowed_signers(root: Root = Path(), rev: Rev = None) -> None:
-    """Print all keys as `ssh-keygen -Y verify` takes them."""
-    from registry.gate.allowed_signers import allowed_signers as lines
-
-    typer.echo(lines(_tree(root, rev)), nl=False)
-
-
-def _tree(root: Path, rev: str | None) -> Tree:
-    if rev is None:
-        from registry.gate.directory_tree import directory_tree
-
-        return directory_tree(root)
-    from registry.gate.git_tree import git_tree
-
-    return git_tree(root, rev)

@@ -22,6 +22,7 @@ _SUBJECTS = {
     "G": "Models",
     "R": "Release and client",
     "L": "Local kit",
+    "N": "GitHub",
     "U": "Usage",
     "I": "Internal",
 }

@@ -1,0 +1,1 @@
+"""Subcommands of `registry`, one subject a file: parse, call, print."""

@@ -1,0 +1,260 @@
+"""A connection to one repository on GitHub that never hangs and never half-acts.
+
+Reads are repeated by PyGithub. Writes are sent once: whoever writes looks first,
+writes, and looks again (`writing.settle`), since a write that seems to have failed may
+have been done. Every failure becomes a finding that says what to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import github
+import requests
+from github.Consts import DEFAULT_BASE_URL
+
+from registry.documents.findings import (
+    Code,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from github.Repository import Repository
+
+__all__ = ["PATIENT", "Connection", "Patience", "asking", "connect", "failure"]
+
+UNREACHABLE = code(
+    "N001",
+    Severity.ERROR,
+    "GitHub did not answer as it should; nothing can be said about the change.",
+    "Run this again later; https://www.githubstatus.com says how GitHub is.",
+    "W11",
+)
+FORBIDDEN = code(
+    "N002",
+    Severity.ERROR,
+    "GitHub does not allow this to the token in use.",
+    "Give GH_TOKEN a token with the permission that the finding names.",
+    "W8",
+)
+LIMITED = code(
+    "N003",
+    Severity.ERROR,
+    "GitHub's rate limit is used up.",
+    "Wait until the time that the finding names and run this again; with a token the "
+    "limit is far higher.",
+    "W13",
+)
+ABSENT = code(
+    "N004",
+    Severity.ERROR,
+    "GitHub has no such thing, or does not show it to the token in use.",
+    "Check the name; for something private give GH_TOKEN a token that may read it.",
+)
+REFUSED = code(
+    "N005",
+    Severity.ERROR,
+    "GitHub refuses what was asked.",
+    "Do what the finding says; if it says nothing clear, report it as a bug.",
+)
+NO_REPOSITORY = code(
+    "N006",
+    Severity.ERROR,
+    "It is not said which repository on GitHub is meant.",
+    "Give `--repository OWNER/NAME`, or set GITHUB_REPOSITORY.",
+)
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
+_SERVER: Final = "https://github.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for GitHub.
+
+    Attributes:
+        timeout: seconds for one answer.
+        attempts: how often a read, or the look after a write, is tried.
+        pause: seconds before the second try; doubled each time.
+        rate_limit: the most seconds to wait for a rate limit to end.
+        between_writes: seconds between two writes, which GitHub asks for.
+    """
+
+    timeout: int = 30
+    attempts: int = 5
+    pause: float = 1.0
+    rate_limit: float = 180.0
+    between_writes: float = 1.0
+
+
+PATIENT: Final = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A repository on GitHub.
+
+    Attributes:
+        name: ``OWNER/NAME``.
+        server: where people and git reach it, without a slash at the end.
+        api: PyGithub's entry point.
+        patience: how long to wait.
+        token: the token in use, or None.
+    """
+
+    name: str
+    server: str
+    api: github.Github
+    patience: Patience
+    token: str | None
+
+    @property
+    def repository(self) -> Repository:
+        """The repository; made without asking GitHub."""
+        return self.api.get_repo(self.name, lazy=True)
+
+    def read(self, path: str) -> Any:
+        """Read an API path for which PyGithub has no method.
+
+        Args:
+            path: for example ``/repos/o/r/rulesets``.
+        """
+        with asking(path):
+            return self.api.requester.requestJsonAndCheck("GET", path)[1]
+
+    def read_all(self, path: str, key: str | None = None) -> list[Any]:
+        """Read all pages of a list for which PyGithub has no method.
+
+        Args:
+            path: the API path, without a query.
+            key: the field that holds the list, if the answer is an object.
+        """
+        found: list[Any] = []
+        page = 1
+        with asking(path):
+            while True:
+                query = f"{path}?per_page=100&page={page}"
+                data = self.api.requester.requestJsonAndCheck("GET", query)[1]
+                items = data if key is None else data[key]
+                found += items
+                if len(items) < 100:
+                    return found
+                page += 1
+
+
+def connect(
+    repository: str | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    patience: Patience = PATIENT,
+) -> Connection:
+    """Prepare a connection; GitHub is not asked yet.
+
+    Args:
+        repository: ``OWNER/NAME``; by default ``GITHUB_REPOSITORY``.
+        environment: by default the process's. ``GH_TOKEN`` or ``GITHUB_TOKEN`` holds
+            the token, ``GITHUB_API_URL`` and ``GITHUB_SERVER_URL`` other addresses, as
+            on GitHub's runners.
+        patience: how long to wait.
+
+    Raises:
+        RegistryError: N006, no repository is named, or not in that form.
+    """
+    known = os.environ if environment is None else environment
+    name = repository or known.get("GITHUB_REPOSITORY", "")
+    if _NAME.fullmatch(name) is None:
+        what = f"{shown(name)} is not OWNER/NAME" if name else "no name is given"
+        raise RegistryError(finding(NO_REPOSITORY, "github", what))
+    token = known.get("GH_TOKEN") or known.get("GITHUB_TOKEN") or None
+    retry = github.GithubRetry(
+        total=patience.attempts - 1,
+        backoff_factor=patience.pause,
+        backoff_max=60,
+        secondary_rate_wait=min(60.0, patience.rate_limit),
+        max_rate_limit_wait=patience.rate_limit,
+        respect_retry_after_header=True,
+        allowed_methods=frozenset({"GET", "HEAD"}),
+    )
+    api = github.Github(
+        auth=None if token is None else github.Auth.Token(token),
+        base_url=(known.get("GITHUB_API_URL") or DEFAULT_BASE_URL).rstrip("/"),
+        timeout=patience.timeout,
+        per_page=100,
+        retry=retry,
+        seconds_between_requests=0,
+        seconds_between_writes=patience.between_writes,
+        lazy=False,
+    )
+    server = (known.get("GITHUB_SERVER_URL") or _SERVER).rstrip("/")
+    return Connection(name, server, api, patience, token)
+
+
+@contextlib.contextmanager
+def asking(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong while GitHub is asked into a finding.
+
+    Args:
+        what: what is asked for, for the finding.
+
+    Raises:
+        RegistryError: N001 to N005.
+    """
+    try:
+        yield
+    except RegistryError:
+        raise
+    except (
+        github.GithubException,
+        requests.RequestException,
+        OSError,
+        AssertionError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise RegistryError(failure(error, what)) from error
+
+
+def failure(error: Exception, what: str) -> Any:
+    """The finding for an exception that PyGithub let through."""
+    if isinstance(error, github.RateLimitExceededException):
+        return finding(LIMITED, "github", f"{what}: {_until(error)}")
+    if not isinstance(error, github.GithubException):
+        reason = type(error).__name__
+        return finding(UNREACHABLE, "github", f"{what}: {reason}")
+    said = error.data.get("message", "") if isinstance(error.data, dict) else ""
+    text = f"{what}: {error.status} {shown(said, 150)}".rstrip()
+    return finding(_kind(error.status), "github", text)
+
+
+def _kind(status: int) -> Code:
+    if status in {401, 403}:
+        return FORBIDDEN
+    if status == 429:
+        return LIMITED
+    if status in {404, 410}:
+        return ABSENT
+    return UNREACHABLE if status >= 500 else REFUSED
+
+
+def _until(error: github.GithubException) -> str:
+    headers = {key.lower(): value for key, value in (error.headers or {}).items()}
+    reset = headers.get("x-ratelimit-reset", "")
+    after = headers.get("retry-after", "")
+    if after.isdigit():
+        reset = str(int(time.time()) + int(after))
+    if not reset.isdigit():
+        return "GitHub does not say until when"
+    return f"until {datetime.fromtimestamp(int(reset), UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,1 @@
+"""What a maintainer looks at before approving: one packet for each change."""

@@ -1,0 +1,1 @@
+"""Looks after the repository on GitHub: its settings, its keys, what it published."""
