@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.sshkey import fingerprint
 from registry.documents.trust import epoch, read_trust
-from registry.gate.paths import PAGES, check_entry
+from registry.gate.paths import MAINTAINERS, PAGES, check_entry
 from registry.gate.tree import TRUST
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ REVOKED = code(
     "S014",
     Severity.ERROR,
     "The key was revoked before the bundle arrived.",
-    "Sign again with another key; a merged bundle needs a WITHDRAWN.yaml.",
+    "Sign again with another key. A merged bundle is out of use by itself.",
     "S10",
 )
 AUTHOR = code(
@@ -133,7 +133,7 @@ def read_keyring(tree: Tree) -> tuple[Keyring, tuple[Finding, ...]]:
     found: list[Finding] = []
     contributors: list[Contributor] = []
     for entry in tree.entries(TRUST):
-        if entry.path in PAGES:
+        if entry.path in PAGES or entry.path == MAINTAINERS:
             continue
         listed = check_entry(entry)
         if listed:

@@ -10,7 +10,7 @@ is wrong: files, signature and identity, spec, tables (threat-model.md section 5
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from registry.documents import limits
@@ -90,6 +90,10 @@ FUTURE = code(
 _DAY_SECONDS = 86_400
 _ENDED_KEYS = frozenset((EARLY.id, EXPIRED.id, REVOKED.id))
 """What does not count against a withdrawn bundle, whose key may be the very reason."""
+_UNUSED = (
+    "Nothing must be done: no model uses the bundle. If its data is right, its "
+    "contributor may sign it again with another key, as a new dataset."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +104,13 @@ class SignedManifest:
         manifest: the manifest.
         sha256: digest of its bytes.
         fingerprint: the key that signed it, as OpenSSH prints it.
+        revoked: since when that key is revoked, if that was before the bundle arrived.
     """
 
     manifest: Manifest
     sha256: str
     fingerprint: str
+    revoked: str | None = None
 
 
 @dataclass(slots=True)
@@ -119,6 +125,7 @@ class Examined:
         spec: the spec, if it could be read.
         bundle: the whole bundle, if no error was found; None if it is withdrawn.
         withdrawn: whether it holds a WITHDRAWN.yaml.
+        revoked: whether it is merged, but its key was revoked before it arrived.
     """
 
     dataset: str
@@ -128,11 +135,17 @@ class Examined:
     spec: HardwareSpec | None = None
     bundle: Bundle | None = None
     withdrawn: bool = False
+    revoked: bool = False
 
     @property
     def refused(self) -> bool:
         """Whether any finding is an error."""
         return any(one.severity is Severity.ERROR for one in self.findings)
+
+    @property
+    def unused(self) -> bool:
+        """Whether no model is made from it, though it is merged."""
+        return self.withdrawn or self.revoked
 
 
 def open_bundle(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Bundle:
@@ -158,7 +171,7 @@ def open_bundle(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Bundle:
 
 
 def open_manifest(
-    tree: Tree, dataset: str, *, trust: Keyring, at: int
+    tree: Tree, dataset: str, *, trust: Keyring, at: int, merged: bool = False
 ) -> SignedManifest:
     """Read only the manifest of a bundle and check who signed it; no table is read.
 
@@ -167,6 +180,8 @@ def open_manifest(
         dataset: the bundle's id.
         trust: the keys of the registry.
         at: the time at which the signing key must be valid, in seconds since 1970.
+        merged: whether the bundle is on main, where a key that was revoked later, but
+            from a time before ``at``, takes the bundle out of use and is no error.
 
     Raises:
         RegistryError: manifest or signature are refused.
@@ -177,17 +192,25 @@ def open_manifest(
     manifest = _manifest(data, dataset)
     blob, found = _signature(data, text, folder)
     if blob is not None:
-        found += check_signer(manifest, blob, trust, at, folder + SIGNATURE)
+        signer = check_signer(manifest, blob, trust, at, folder + SIGNATURE)
+        if merged and _only_revoked(signer):
+            key = trust.key(manifest.contributor, blob)
+            since = key.revoked.at if key is not None and key.revoked else None
+            return SignedManifest(manifest, sha256(data), fingerprint(blob), since)
+        found += signer
     if found or blob is None:
         raise RegistryError(found)
     return SignedManifest(manifest, sha256(data), fingerprint(blob))
 
 
-def examine(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Examined:
+def examine(
+    tree: Tree, dataset: str, *, trust: Keyring, at: int, merged: bool = False
+) -> Examined:
     """Read a bundle and collect everything that is wrong with it; see `open_bundle`.
 
     A withdrawn bundle must still be whole and signed, but its key may be revoked since
-    and its tables are not read.
+    and its tables are not read. The same holds for a merged bundle whose key was
+    revoked from a time before it arrived; a warning tells that no model uses it.
     """
     result = Examined(dataset)
     folder = f"{DATASETS}{dataset}/"
@@ -209,8 +232,8 @@ def examine(tree: Tree, dataset: str, *, trust: Keyring, at: int) -> Examined:
         return result
     result.findings += _check_days(result.manifest, at)
     result.withdrawn = folder + WITHDRAWN in contents
-    tables = _chains(tree, result, contents, trust, at)
-    if result.spec is not None and not (result.refused or result.withdrawn):
+    tables = _chains(tree, result, contents, trust, at, merged)
+    if result.spec is not None and not (result.refused or result.unused):
         result.bundle = Bundle(result.manifest, result.sha256, result.spec, tables)
     return result
 
@@ -221,6 +244,7 @@ def _chains(
     contents: Mapping[str, bytes],
     trust: Keyring,
     at: int,
+    merged: bool,
 ) -> dict[str, pl.DataFrame]:
     """Run the chains that need nothing but the manifest; gives the tables."""
     manifest, folder = result.manifest, f"{DATASETS}{result.dataset}/"
@@ -236,6 +260,9 @@ def _chains(
         if blob is not None:
             waived = _ENDED_KEYS if result.withdrawn else frozenset()
             signer = check_signer(manifest, blob, trust, at, path)
+            if merged and not result.withdrawn and _only_revoked(signer):
+                result.revoked = True
+                signer = [replace(signer[0], severity=Severity.WARNING, fix=_UNUSED)]
             result.findings += [one for one in signer if one.code not in waived]
     result.spec = _spec(tree, manifest.spec, result.findings)
     result.findings += check_files(manifest, contents, folder)
@@ -245,10 +272,15 @@ def _chains(
             read_withdrawal(contents[path], path)
         except RegistryError as error:
             result.findings += error.findings
+    if result.unused:
         return {}
     tables, problems = check_tables(manifest, contents, folder)
     result.findings += problems
     return tables
+
+
+def _only_revoked(signer: list[Finding]) -> bool:
+    return [one.code for one in signer] == [REVOKED.id]
 
 
 def _manifest(data: bytes, dataset: str) -> Manifest:

@@ -49,7 +49,7 @@ def _judge_texts(examined: Examined, outcome: Outcome) -> None:
     )
 
     manifest, spec = examined.manifest, examined.spec
-    if manifest is None or examined.withdrawn:
+    if manifest is None or examined.unused:
         return
     path = f"{DATASETS}{examined.dataset}/{MANIFEST}"
     outcome.findings += check_texts(path, manifest_texts(manifest))

@@ -18,7 +18,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.spec import read_spec, spec_warnings
 from registry.gate.enrolment import check_proofs
 from registry.gate.identity import read_keyring
-from registry.gate.opening import examine, open_bundle, open_manifest
+from registry.gate.opening import Examined, examine, open_bundle, open_manifest
 from registry.gate.outcome import Outcome, Report
 from registry.gate.paths import check_collisions, check_entry, contribution, dataset_of
 from registry.gate.quality import judge
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from registry.documents.manifest import Manifest
     from registry.documents.spec import HardwareSpec
-    from registry.gate.identity import Keyring
     from registry.gate.tree import Tree
 
 __all__ = ["Report", "open_bundle", "open_manifest", "verify_change", "verify_registry"]
@@ -86,8 +85,15 @@ def verify_registry(
             continue
         if progress is not None:
             progress(dataset)
-        at = arrivals.get(dataset, now)
-        manifest = _bundle(tree, dataset, keyring, at, classes, expectations)
+        at = arrivals.get(dataset)
+        examined = examine(
+            tree,
+            dataset,
+            trust=keyring,
+            at=now if at is None else at,
+            merged=at is not None,
+        )
+        manifest = _bundle(examined, classes, expectations)
         if manifest is not None:
             manifests[dataset] = manifest
     if only is None:
@@ -130,22 +136,16 @@ def _listed(tree: Tree, outcome: Outcome) -> list[str]:
 
 
 def _bundle(
-    tree: Tree,
-    dataset: str,
-    keyring: Keyring,
-    at: int,
-    classes: _Classes,
-    expectations: bool,
+    examined: Examined, classes: _Classes, expectations: bool
 ) -> Manifest | None:
-    """Look at one bundle; gives its manifest if it counts among duplicates."""
+    """Judge one bundle; gives its manifest if it counts among duplicates."""
     outcome = classes.outcome
-    examined = examine(tree, dataset, trust=keyring, at=at)
     outcome.bundles += 1
     outcome.findings += examined.findings
     if examined.spec is not None:
         classes.add(examined.spec)
     judge(examined, outcome, expectations=expectations)
-    return None if examined.withdrawn else examined.manifest
+    return None if examined.unused else examined.manifest
 
 
 def _other_specs(tree: Tree, classes: _Classes) -> None:

@@ -86,10 +86,18 @@ class BundleRef:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All bundles that are not withdrawn, sorted by dataset."""
+    """All bundles that are in use, sorted by dataset.
+
+    Attributes:
+        bundles: The bundles; neither withdrawn nor revoked.
+        class_rule: The rule that gave their classes.
+        revoked: The instant of revocation by dataset, of bundles that arrived after
+            their key was revoked, which came out later.
+    """
 
     bundles: tuple[BundleRef, ...]
     class_rule: str
+    revoked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def classes(self) -> dict[str, str]:
@@ -118,20 +126,27 @@ def read_catalogue(
     """
     keyring = trusted(tree)
     signed: list[SignedManifest] = []
+    revoked: dict[str, str] = {}
     problems: list[Finding] = []
     for name in _datasets(tree):
+        merged = name in arrivals
         at = arrivals.get(name, now)
         try:
-            signed.append(open_manifest(tree, name, trust=keyring, at=at))
+            one = open_manifest(tree, name, trust=keyring, at=at, merged=merged)
         except RegistryError as error:
             problems.extend(error.findings)
+            continue
+        if one.revoked is None:
+            signed.append(one)
+        else:
+            revoked[name] = one.revoked
     if problems:
         raise RegistryError(problems)
     reviewed = reviewed_classes(tree)
     rule = class_rule(reviewed)
     known = previous.classes if previous and previous.class_rule == rule else {}
     classes = _classes(tree, [one.manifest for one in signed], known, reviewed)
-    return Catalogue(tuple(_ref(one, classes) for one in signed), rule)
+    return Catalogue(tuple(_ref(one, classes) for one in signed), rule, revoked)
 
 
 def trusted(tree: Tree) -> Keyring:

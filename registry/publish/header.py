@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["VALID_SECONDS", "header"]
 
+_REVOKED: Final = "key-revoked"
+"""The reason that no WITHDRAWN.yaml gives: the key was revoked before the arrival."""
+
 VALID_SECONDS: Final = 365 * 24 * 3600
 """After this long a client warns that a release is old: someone may hold back newer."""
 
@@ -58,13 +61,23 @@ def header(source: Source, catalogue: Catalogue, previous: Previous | None) -> I
         libraries=dict(library_versions()),
         classes=_classes(bundles),
         bundles=bundles,
-        withdrawn=tuple(
-            Withdrawal(dataset=name, day=found.day, reason=found.reason)
-            for name, found in sorted(withdrawals(source.tree).items())
-        ),
+        withdrawn=_unused(source, catalogue),
         models=(),
         assets=(),
     )
+
+
+def _unused(source: Source, catalogue: Catalogue) -> tuple[Withdrawal, ...]:
+    """List what no model uses: withdrawn, or signed with a key revoked before."""
+    found = [
+        Withdrawal(dataset=name, day=instant[:10], reason=_REVOKED)
+        for name, instant in catalogue.revoked.items()
+    ]
+    found += [
+        Withdrawal(dataset=name, day=one.day, reason=one.reason)
+        for name, one in withdrawals(source.tree).items()
+    ]
+    return tuple(sorted(found, key=lambda one: one.dataset))
 
 
 def _machines(

@@ -19,7 +19,7 @@ from registry.publish.notes import notes_bytes
 from registry.publish.release import build_release
 from tests.simulators import models as made
 from tests.simulators.machines import Machine
-from tests.simulators.registry import Simulator
+from tests.simulators.registry import ARRIVED, Simulator
 from tests.simulators.releases import SERIAL, make_release, poison
 
 if TYPE_CHECKING:
@@ -252,3 +252,25 @@ def test_p7_withdrawn_data_leaves_every_model(
     )
     lines = as_lines(fetch(str(out), number=0))
     assert "note    server-b was withdrawn (privacy)" in lines
+
+
+def test_p7_data_of_a_stolen_key_leaves_every_model(tmp_path: Path) -> None:
+    """A revocation from before the arrival takes the bundle out, and it is told."""
+    simulated = Simulator()
+    for number, name in ((42, "server-a"), (43, "server-b")):
+        simulated.enrol(number)
+        simulated.add_levels(name, number, Machine(name, seed=number))
+    simulated.commit(tmp_path / "repo")
+    first = build_release(tmp_path / "repo", tmp_path / "first")
+    simulated.enrol(simulated.people[43].revoked(0, "2026-02-01T00:00:00Z"))
+    simulated.commit(tmp_path / "repo", when=ARRIVED + 60)
+    second = build_release(tmp_path / "repo", tmp_path / "second", since=first.out)
+    assert [one.dataset for one in second.index.bundles] == ["server-a"]
+    (gone,) = second.index.withdrawn
+    assert (gone.dataset, gone.day, gone.reason) == (
+        "server-b",
+        "2026-02-01",
+        "key-revoked",
+    )
+    assert all("server-b" not in model.bundles for model in second.index.models)
+    assert b"server-b" not in (second.out / "provenance.jsonl").read_bytes()

@@ -89,11 +89,29 @@ def test_findings_do_not_depend_on_the_order_of_files() -> None:
     assert len({one.path for one in first}) >= 3
 
 
+def test_a_key_revoked_from_before_takes_merged_bundles_out_of_use() -> None:
+    """A warning, since nobody can mend it; but a bundle that comes now is refused."""
+    simulated = small()
+    simulated.enrol(simulated.people[42].revoked(0, "2026-02-01T00:00:00Z"))
+    report = verified(simulated)
+    assert found(report) == []
+    paths = [f"datasets/server-{one}/manifest.json.sig" for one in "ab"]
+    assert found(report, errors=False) == [("S014", path) for path in paths]
+    simulated.files["datasets/server-a/levels.csv"] += b"x"
+    assert ("M023", "datasets/server-a/levels.csv") in found(verified(simulated))
+    keyring, _ = read_keyring(simulated.tree())
+    options = {"trust": keyring, "at": ARRIVED}
+    with pytest.raises(RegistryError, match="S014"):
+        open_manifest(simulated.tree(), "server-a", **options)
+    signed = open_manifest(simulated.tree(), "server-a", **options, merged=True)
+    assert signed.revoked == "2026-02-01T00:00:00Z"
+
+
 def test_withdrawn_bundles_need_a_signature_but_no_valid_key() -> None:
     simulated = small()
     alice = simulated.people[42].revoked(0, "2026-02-01T00:00:00Z")
     simulated.enrol(alice)
-    assert {code for code, _ in found(verified(simulated))} == {"S014"}
+    assert {code for code, _ in found(verified(simulated, arrivals={}))} == {"S014"}
     for name in ("server-a", "server-b"):
         path = f"datasets/{name}/WITHDRAWN.yaml"
         simulated.files[path] = withdrawal_bytes(WITHDRAWN)
