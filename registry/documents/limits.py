@@ -47,6 +47,8 @@ KEY_LINE_CHARACTERS: Final = 4096
 """The longest public key line (an RSA key of 16,384 bits needs 2,800)."""
 KEYS: Final = 16
 """The most keys of one contributor, revoked ones included."""
+MAINTAINERS: Final = 64
+"""The most maintainers of a registry."""
 
 PATH_DEPTH: Final = 4
 """The most segments of a path."""

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FOUNDING",
     "Contributor",
+    "Login",
     "Revocation",
     "TrustedKey",
+    "Whole",
     "enrolment_statement",
     "epoch",
     "read_trust",
@@ -135,6 +137,8 @@ Instant = Annotated[
 Armour = Annotated[
     str, Field(max_length=limits.SIGNATURE_BYTES), AfterValidator(_armour)
 ]
+Whole: Final = BeforeValidator(_integer)
+"""Takes a whole number, which a YAML reader gives as text."""
 Login = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$", max_length=39)
 ]
@@ -194,7 +198,7 @@ class Contributor(Document):
 
     """
 
-    id: Annotated[StrictInt, Field(ge=0, le=limits.INTEGER), BeforeValidator(_integer)]
+    id: Annotated[StrictInt, Field(ge=0, le=limits.INTEGER), Whole]
     login: Login
     keys: Annotated[tuple[TrustedKey, ...], Field(min_length=1, max_length=limits.KEYS)]
 

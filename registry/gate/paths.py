@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from registry.gate.tree import Entry
 
 __all__ = [
+    "MAINTAINERS",
     "MANIFEST",
     "PAGES",
     "SIGNATURE",
@@ -46,6 +47,7 @@ __all__ = [
 MANIFEST = "manifest.json"
 SIGNATURE = "manifest.json.sig"
 WITHDRAWN = "WITHDRAWN.yaml"
+MAINTAINERS = f"{TRUST}maintainers.yaml"
 PAGES = frozenset(f"{root}README.md" for root in ROOTS)
 """Pages of the registry itself that lie among contributions; they are code."""
 
@@ -79,7 +81,7 @@ PLACE = code(
     Severity.ERROR,
     "A file lies where no such file belongs.",
     "A bundle's files are datasets/<dataset>/*, its spec is specs/<machine>.yaml, "
-    "keys are registry/trust/<id>.yaml.",
+    "keys are registry/trust/<id>.yaml, maintainers registry/trust/maintainers.yaml.",
     "B1",
     "B7",
 )
@@ -199,6 +201,8 @@ def _folded(path: str) -> str:
 
 def _in_place(path: str) -> bool:
     folder, _, name = path.rpartition("/")
+    if path == MAINTAINERS:
+        return True
     if path.startswith(TRUST):
         return folder + "/" == TRUST and _TRUST_NAME.fullmatch(name) is not None
     if path.startswith(SPECS):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from registry.documents.findings import Severity, code, finding
 from registry.gate.paths import (
+    MAINTAINERS,
     MANIFEST,
     SIGNATURE,
     WITHDRAWN,
@@ -82,6 +83,14 @@ ENDED = code(
     "Contribute the new data under another dataset id.",
     "W12",
 )
+MAINTAINERS_MIXED = code(
+    "K036",
+    Severity.ERROR,
+    "A change of the maintainers' file touches something else.",
+    "Change registry/trust/maintainers.yaml in a change of its own.",
+    "S7",
+    "S11",
+)
 UNMERGED = code(
     "T027",
     Severity.ERROR,
@@ -101,7 +110,8 @@ class Scope:
         dataset: the one dataset that it touches, or None.
         withdraws: whether it withdraws that dataset and does nothing else.
         specs: paths of specs that it adds or alters.
-        trust: changes of trust files.
+        trust: changes of contributors' trust files.
+        maintainers: the change of the maintainers' file, if there is one.
         findings: what it may not touch.
     """
 
@@ -109,6 +119,7 @@ class Scope:
     withdraws: bool = False
     specs: tuple[str, ...] = ()
     trust: tuple[Change, ...] = ()
+    maintainers: Change | None = None
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -127,7 +138,8 @@ def scope_of(changed: Sequence[Change], merged: Collection[str]) -> Scope:
         return Scope()
     scope = Scope(
         specs=_touched(ours, SPECS),
-        trust=tuple(one for one in ours if one.path.startswith(TRUST)),
+        trust=tuple(one for one in ours if _trusts(one.path)),
+        maintainers=next((one for one in ours if one.path == MAINTAINERS), None),
     )
     foreign = [change.path for change in changed if not contribution(change.path)]
     scope.findings += [
@@ -143,7 +155,8 @@ def scope_of(changed: Sequence[Change], merged: Collection[str]) -> Scope:
         scope.findings.append(finding(SEVERAL, DATASETS + datasets[0], what))
     elif datasets:
         scope.dataset = datasets[0]
-    _judge_trust(scope, with_data=len(scope.trust) < len(ours))
+    _judge_trust(scope, with_data=any(not one.path.startswith(TRUST) for one in ours))
+    _judge_maintainers(scope, alone=len(ours) == 1)
     for name in datasets:
         files = [one for one in ours if dataset_of(one.path) == name]
         _judge_dataset(scope, name, files, merged)
@@ -176,6 +189,10 @@ def check_spec_use(
     return found
 
 
+def _trusts(path: str) -> bool:
+    return path.startswith(TRUST) and path != MAINTAINERS
+
+
 def _touched(ours: Sequence[Change], root: str) -> tuple[str, ...]:
     return tuple(
         one.path
@@ -192,6 +209,18 @@ def _judge_trust(scope: Scope, *, with_data: bool) -> None:
         elif with_data and (change.status != "added" or number):
             what = "the same change brings data"
             scope.findings.append(finding(TRUST_MIXED, change.path, what))
+
+
+def _judge_maintainers(scope: Scope, *, alone: bool) -> None:
+    change = scope.maintainers
+    if change is None:
+        return
+    if change.status == "deleted":
+        what = "the maintainers' file is never deleted"
+        scope.findings.append(finding(REWRITTEN, change.path, what))
+    if not alone:
+        what = "the same change brings data or keys"
+        scope.findings.append(finding(MAINTAINERS_MIXED, change.path, what))
 
 
 def _judge_dataset(

@@ -18,6 +18,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.spec import read_spec, spec_warnings
 from registry.gate.enrolment import check_proofs
 from registry.gate.identity import read_keyring
+from registry.gate.maintainers import check_maintainers
 from registry.gate.opening import Examined, examine, open_bundle, open_manifest
 from registry.gate.outcome import Outcome, Report
 from registry.gate.paths import check_collisions, check_entry, contribution, dataset_of
@@ -73,6 +74,7 @@ def verify_registry(
     keyring, problems = read_keyring(tree)
     outcome.findings += problems
     outcome.findings += check_proofs(keyring)
+    outcome.findings += check_maintainers(tree)
     datasets = _listed(tree, outcome)
     outcome.findings += [
         finding(NO_DATASET, DATASETS + name, "there is no such folder")

@@ -24,6 +24,7 @@ from registry.gate.enrolment import (
 from registry.gate.git import commit_of
 from registry.gate.git_tree import GitTree
 from registry.gate.identity import Keyring, check_succession, read_keyring
+from registry.gate.maintainers import check_succession_of_maintainers
 from registry.gate.opening import Examined, examine
 from registry.gate.outcome import Outcome, Report
 from registry.gate.paths import (
@@ -132,6 +133,8 @@ def verify_change(
     keyring, _ = read_keyring(merge.base)
     keyring, problems = _check_trust(merge, scope, keyring)
     outcome.findings += problems
+    if scope.maintainers is not None:
+        outcome.findings += check_succession_of_maintainers(merge.base, merge.head)
     if scope.withdraws and scope.dataset:
         _check_withdrawal(merge, scope.dataset, keyring, outcome)
     else:
