@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from registry.documents.findings import RegistryError
+from registry.gate.drafting import base_of, is_checkout
 from tests.simulators.machines import Machine
 from tests.simulators.people import Person
 from tests.simulators.registry import NOW, Simulator, run_git, small
 from tools.bundles import check
-from tools.bundles.proposal import base_of, is_checkout
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,6 +13,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
 from registry.documents.trust import read_trust
 from registry.gate.directory_tree import DirectoryTree, directory_tree
+from registry.gate.drafting import base_of, is_checkout
 from registry.gate.duplicates import check_duplicates
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
@@ -20,7 +21,7 @@ from registry.gate.outcome import Report, in_order
 from registry.gate.paths import MANIFEST
 from registry.gate.tree import DATASETS, SPECS, TRUST, Entry, below, missing, too_large
 from registry.gate.verify import verify_change, verify_registry
-from tools.bundles.proposal import base_of, is_checkout, proposed
+from tools.bundles.proposal import proposed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
