@@ -18,10 +18,11 @@ from registry.gate.allowed_signers import allowed_signers
 from registry.gate.directory_tree import directory_tree
 from registry.gate.enrolment import check_proofs
 from registry.gate.identity import read_keyring
+from registry.gate.trust_changes import instant
 from tests.gate.ssh_keygen import accepts, make_key
 from tests.tools.drafts import draft
 from tools.bundles.draft import files
-from tools.bundles.enrol import enrol, instant
+from tools.bundles.enrol import enrol
 from tools.bundles.founding import found
 from tools.bundles.pack import place
 from tools.bundles.sign import sign_bundle

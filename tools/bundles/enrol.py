@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.names import NAMESPACE_ENROL
@@ -17,6 +16,7 @@ from registry.documents.trust import (
     trust_bytes,
 )
 from registry.documents.validation import validate
+from registry.gate.trust_changes import instant, trust_path
 from tools.bundles.pack import write_file
 from tools.bundles.signers import signed
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tools.bundles.signers import Signer
 
-__all__ = ["enrol", "instant", "trust_path", "trusted_key"]
+__all__ = ["enrol", "trusted_key"]
 
 ENROLLED = code(
     "L062",
@@ -41,18 +41,6 @@ UNENDORSED = code(
     "Give that key with `--endorse-with`.",
     "S9",
 )
-
-_FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def instant(seconds: float) -> str:
-    """Return a time since 1970 as trust files write it, for example 2026-01-01T…Z."""
-    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC).strftime(_FORMAT)
-
-
-def trust_path(id_: int) -> str:
-    """Return the path of a contributor's trust file in a registry."""
-    return f"registry/trust/{id_}.yaml"
 
 
 def trusted_key(

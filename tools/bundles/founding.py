@@ -12,8 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.trust import FOUNDING
+from registry.gate.trust_changes import trust_path
 from tools.bundles.draft import files
-from tools.bundles.enrol import enrol, trust_path
+from tools.bundles.enrol import enrol
 from tools.bundles.pack import place
 from tools.bundles.sign import sign_bundle
 from tools.bundles.signers import FileSigner
