@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.documents.manifest import FileEntry, Manifest
 
-__all__ = ["check_duplicates", "shared_rows"]
+__all__ = ["FEWEST_SHARED", "check_duplicates", "measurements", "shared_rows"]
 
 SAME_TABLE = code(
     "D001",
@@ -48,6 +48,8 @@ NEAR_COPY = code(
 _MOST_SHARED: Final = 0.5
 _FEWEST_ROWS: Final = 8
 """Distinct rows below which equality may be chance: a few loads in whole watts."""
+FEWEST_SHARED: Final = int(_MOST_SHARED * _FEWEST_ROWS) + 1
+"""Row digests that two sketches share at least, if one table may copy the other."""
 _MOST_HOLDERS: Final = 64
 """Datasets remembered for one row digest, so that a common row costs no more."""
 _TABLES: Final = ("samples.csv", "levels.csv")
@@ -77,7 +79,7 @@ def check_duplicates(
     """
     index = _Index()
     for dataset in sorted(manifests):
-        entry = _measurements(manifests[dataset])
+        entry = measurements(manifests[dataset])
         if entry is None:
             continue
         index.tables.setdefault(entry.sha256, []).append(dataset)
@@ -125,7 +127,7 @@ def _check(
     index: _Index,
     asked: Collection[str],
 ) -> Iterator[Finding]:
-    entry = _measurements(manifests[dataset])
+    entry = measurements(manifests[dataset])
     if entry is None:
         return
     path = f"datasets/{dataset}/{entry.path}"
@@ -138,7 +140,7 @@ def _check(
     for other in _alike(entry, index):
         if other in told or not _is_elder(other, dataset, asked):
             continue
-        twin = _measurements(manifests[other])
+        twin = measurements(manifests[other])
         if twin is None:
             continue
         described = _described(other, manifests, dataset)
@@ -157,8 +159,7 @@ def _check(
 def _alike(entry: FileEntry, index: _Index) -> list[str]:
     """Return the datasets with enough rows in common to be looked at, sorted."""
     hits = Counter(other for row in entry.sketch for other in index.rows.get(row, ()))
-    least = _MOST_SHARED * _FEWEST_ROWS
-    return sorted(other for other, count in hits.items() if count > least)
+    return sorted(other for other, count in hits.items() if count >= FEWEST_SHARED)
 
 
 def _is_elder(other: str, dataset: str, asked: Collection[str]) -> bool:
@@ -172,5 +173,6 @@ def _described(other: str, manifests: Mapping[str, Manifest], dataset: str) -> s
     return f"datasets/{other}{whose}"
 
 
-def _measurements(manifest: Manifest) -> FileEntry | None:
+def measurements(manifest: Manifest) -> FileEntry | None:
+    """The entry of the table that holds a bundle's measurements."""
     return next((entry for entry in manifest.files if entry.path in _TABLES), None)

@@ -171,9 +171,12 @@ def check_collisions(
         present: paths that were there before, which are not blamed.
     """
     taken: dict[str, str] = {}
+    folders: set[str] = set()
     for path in present:
-        for part in _parts(path):
+        folder = path.rpartition("/")[0]
+        for part in (path,) if folder in folders else _parts(path):
             taken.setdefault(_folded(part), part)
+        folders.add(folder)
     found: list[Finding] = []
     for path in sorted(paths):
         for part in _parts(path):

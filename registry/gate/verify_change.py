@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from registry.documents import limits
-from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.documents.manifest import read_manifest
 from registry.documents.trust import read_trust
 from registry.gate.changes import changes, fork_point
+from registry.gate.duplicates import check_duplicates
 from registry.gate.enrolment import (
     Proposal,
     check_new_contributor,
@@ -23,8 +22,10 @@ from registry.gate.enrolment import (
 )
 from registry.gate.git import commit_of
 from registry.gate.git_tree import GitTree
-from registry.gate.identity import Keyring, check_succession, read_keyring
+from registry.gate.identity import check_succession
 from registry.gate.maintainers import check_succession_of_maintainers
+from registry.gate.merged_manifests import related_manifests
+from registry.gate.merged_trust import joined_by, merged_keyring
 from registry.gate.opening import Examined, examine
 from registry.gate.outcome import Outcome, Report
 from registry.gate.paths import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.documents.manifest import Manifest
     from registry.gate.changes import Change
+    from registry.gate.identity import Keyring
     from registry.gate.tree import Tree
 
 __all__ = ["verify_change"]
@@ -121,6 +123,7 @@ def verify_change(
         fork = fork_point(repo, *commits)
         trees = GitTree(repo, commits[0]), GitTree(repo, commits[1])
         changed = tuple(changes(repo, fork, commits[1]))
+        keyring = merged_keyring(trees[0])
     except RegistryError as error:
         outcome.findings += error.findings
         return outcome.report()
@@ -130,7 +133,6 @@ def verify_change(
     merge = _Merge(*trees, changed, merged, proposal)
     outcome.findings += scope.findings
     outcome.findings += _check_listing(merge)
-    keyring, _ = read_keyring(merge.base)
     keyring, problems = _check_trust(merge, scope, keyring)
     outcome.findings += problems
     if scope.maintainers is not None:
@@ -173,7 +175,7 @@ def _check_trust(
     proposal = Proposal(
         merge.proposal.author, merge.proposal.published, merge.proposal.now, with_data
     )
-    contributors = dict(keyring.contributors)
+    judged = keyring
     bad_names = {
         entry.path for entry in merge.head.entries(TRUST) if check_entry(entry)
     }
@@ -196,8 +198,8 @@ def _check_trust(
         problems = check_new_contributor(new, keyring, proposal)
         found += problems
         if not any(one.severity is Severity.ERROR for one in problems):
-            contributors[new.id] = new
-    return Keyring.of(contributors.values()), found
+            judged = joined_by(judged, new)
+    return judged, found
 
 
 def _check_bundles(
@@ -214,11 +216,18 @@ def _check_bundles(
         return
     at = merge.proposal.now
     examined = [examine(merge.head, name, trust=keyring, at=at) for name in datasets]
-    others = _merged_manifests(merge)
+    outcome.bundles += len(examined)
+    for one in examined:
+        outcome.findings += one.findings
+    proposed = [one.manifest for one in examined if one.manifest is not None]
+    altered = [path for path in scope.specs if path in merge.merged]
+    try:
+        others = related_manifests(merge.base, proposed, altered)
+    except RegistryError as error:  # what cannot be compared is not accepted
+        outcome.findings += error.findings
+        return
     _check_specs(merge, scope, examined, others, outcome)
     for one in examined:
-        outcome.bundles += 1
-        outcome.findings += one.findings
         if one.manifest is not None:
             _check_place(merge, one.manifest, others, outcome)
         judge(one, outcome, expectations=expectations)
@@ -253,8 +262,6 @@ def _check_place(
     outcome: Outcome,
 ) -> None:
     """Check a bundle against what is merged: its version, its owner, duplicates."""
-    from registry.gate.duplicates import check_duplicates  # noqa: PLC0415
-
     dataset = manifest.dataset
     path = f"{DATASETS}{dataset}/{MANIFEST}"
     author = merge.proposal.author
@@ -270,24 +277,6 @@ def _check_place(
         or f"{DATASETS}{name}/{WITHDRAWN}" not in merge.merged
     }
     outcome.findings += check_duplicates(known | {dataset: manifest}, {dataset})
-
-
-def _merged_manifests(merge: _Merge) -> dict[str, tuple[Manifest, str]]:
-    """Manifests of the base with their digests; broken ones are others' business."""
-    names = sorted(
-        path
-        for path in merge.merged
-        if path.endswith("/" + MANIFEST) and path.startswith(DATASETS)
-    )
-    found: dict[str, tuple[Manifest, str]] = {}
-    for path in names:
-        try:
-            data = merge.base.read(path)
-            manifest = read_manifest(data, path)
-        except RegistryError:
-            continue
-        found[manifest.dataset] = manifest, sha256(data)
-    return found
 
 
 def _check_withdrawal(
