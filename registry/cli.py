@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from registry import __version__, printing
-from registry.commands import github, trust, verifying, watch
+from registry.commands import downloading, github, trust, verifying, watch
 from registry.commands.options import Jobs, Json, Rev, Root
 from registry.gate import terminal
 from registry.gate.progress import progress_line
@@ -29,6 +29,7 @@ app.add_typer(trust.app, name="trust")
 app.add_typer(github.app, name="github")
 app.add_typer(watch.app, name="watch")
 app.command()(verifying.verify)
+app.command()(downloading.download)
 
 Since = Annotated[
     Path | None,
@@ -39,7 +40,11 @@ Since = Annotated[
     ),
 ]
 From = Annotated[
-    str, typer.Option("--from", help="A release, or a folder of releases; path or URL.")
+    str,
+    typer.Option(
+        "--from",
+        help="github:OWNER/NAME, or a release or folder of releases; path or URL.",
+    ),
 ]
 
 
@@ -98,7 +103,12 @@ def publish(
     release: Annotated[
         Path, typer.Argument(help="A release folder.", exists=True, file_okay=False)
     ],
-    to: Annotated[str, typer.Option(help="Where: dir:PATH, a folder of releases.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="Where: dir:PATH, a folder of releases, or github:OWNER/NAME."
+        ),
+    ],
     *,
     json_output: Json = False,
 ) -> None:
@@ -177,7 +187,10 @@ def fetch(
 @app.command()
 def rebuild(
     compare: Annotated[
-        str, typer.Option(help="The release to compare with: a folder or a URL.")
+        str,
+        typer.Option(
+            help="The release to compare with: a folder, a URL or github:OWNER/NAME."
+        ),
     ],
     root: Root = Path(),
     jobs: Jobs = 1,

@@ -108,7 +108,7 @@ def fetch(
     """Check a release and choose the models for a server.
 
     Args:
-        place: A release folder, a channel folder or the URL of one.
+        place: As in `open_release`.
         spec: The hardware spec of the server; or
         number: the number of its class.
         source: ``acpi`` or ``rapl-sysfs``; by default all that the release serves.
@@ -169,11 +169,13 @@ def _offer(
         folder = release.origin.folder
         local = file or (None if folder is None else folder / path)
         address = local.resolve().as_uri() if local is not None else str(url)
-        settings = for_url(identity, address, estimator=True)
+        latest = None if local is not None else release.origin.latest_url(path)
+        settings = for_url(identity, address, estimator=True, latest=latest)
     elif file is not None:
         settings = for_file(identity, file)
     elif url is not None:
-        settings = for_url(identity, url, estimator=False)
+        latest = release.origin.latest_url(path)
+        settings = for_url(identity, url, estimator=False, latest=latest)
     else:
         steps = ("Run again with `--out DIR`: Kepler Go reads no file:// address.",)
         settings = Settings((), steps)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.publish.index import Index
 
-__all__ = ["check_serial", "remember", "state_file"]
+__all__ = ["check_serial", "remember", "seen_serial", "state_file"]
 
 ROLLBACK = code(
     "R042",
     Severity.ERROR,
     "An origin offers an older release than it did before.",
     "Somebody may hold back newer models. If the old release is really wanted, name "
-    "its own folder instead of the channel.",
+    "its own folder instead of the channel, or on GitHub its tag.",
     "P2",
 )
 OTHER_CONTENT = code(
@@ -80,6 +80,12 @@ def check_serial(file: Path, origin: str, index: Index, data: bytes) -> list[Fin
         what = f"serial {index.serial} had another index"
         return [*findings, finding(OTHER_CONTENT, "index.json", what)]
     return findings
+
+
+def seen_serial(file: Path, origin: str) -> int:
+    """Give the highest serial that was seen at an origin; 0 if none was."""
+    last: Any = _read(file)[0].get(origin)
+    return 0 if last is None else int(last["serial"])
 
 
 def remember(file: Path, origin: str, index: Index, data: bytes) -> None:

@@ -8,7 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from registry.client.memory import check_serial, remember, state_file
+from registry.client.memory import (
+    check_serial,
+    remember,
+    seen_serial,
+    state_file,
+)
 from registry.client.origins import Origin, open_origin
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
@@ -92,15 +97,16 @@ def open_release(
 
     Index, sums and provenance must agree; in a folder every file is compared with its
     digest, from a web server those that are read. An origin may not go back to an older
-    release than this machine has seen there.
+    release than this machine has seen there, unless that one was asked for by its tag.
 
     Args:
-        place: A release folder, a channel folder or the URL of one.
+        place: A release folder, a channel folder, the URL of one, or a place on GitHub.
         state: The record of what was seen; by default `memory.state_file`.
         now: The time, seconds since 1970.
         digest: SHA-256 (hex) of the index or a tag, if it is known from elsewhere.
 
     Raises:
+        NoRelease: R040, nothing is there.
         RegistryError: Everything that is wrong with it.
 
     """
@@ -112,11 +118,14 @@ def open_release(
     index = read_index(data, INDEX)
     findings = _content(origin, index, data)
     file = state or state_file()
-    findings += check_serial(file, origin.name, index, data)
+    older = origin.chosen and seen_serial(file, origin.name) > index.serial
+    if not older:  # who names an older release by its digest wants that very one
+        findings += check_serial(file, origin.name, index, data)
     errors = [found for found in findings if found.severity is Severity.ERROR]
     if errors:
         raise RegistryError(findings)
-    remember(file, origin.name, index, data)
+    if not older:
+        remember(file, origin.name, index, data)
     findings += _expiry(index, int(time.time()) if now is None else now)
     return Release(origin, index, tag_of(data), tuple(findings))
 
@@ -129,7 +138,8 @@ def _content(origin: Origin, index: Index, data: bytes) -> list[Finding]:
     asset = index.asset(PROVENANCE)
     if asset is None:
         return [*findings, finding(MISSING, PROVENANCE, "the index does not list it")]
-    statements = origin.read(PROVENANCE, min(asset.bytes, _PROVENANCE_BYTES))
+    most = min(asset.bytes, _PROVENANCE_BYTES)
+    statements = origin.read(PROVENANCE, most) if most else b""
     if sha256(statements) != asset.sha256:
         what = "its digest is another one"
         return [*findings, finding(CHANGED, PROVENANCE, what)]

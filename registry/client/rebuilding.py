@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.client.origins import open_origin
+from registry.client.downloading import collect
+from registry.client.origins import UNREACHABLE, open_origin
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.modelling.digest import code_digest, library_versions
 from registry.publish.index import INDEX_BYTES, read_index
-from registry.publish.integrity import INDEX, SUMS, check_sums, tag_of
+from registry.publish.integrity import INDEX, SUMS, tag_of
 from registry.publish.previous import artifact_digest
 from registry.publish.release import build_from
 from registry.publish.source import Source, open_source
@@ -73,7 +75,7 @@ def rebuild_and_compare(
     Args:
         repo: A clone that has the release's commit; for a release that names none,
             the work tree that it was built from.
-        place: The release: a folder, a channel or a URL.
+        place: The release: a folder, a channel, a URL or a place on GitHub.
         jobs: Processes that fit models.
         progress: Called with lines for people.
         work: Where the temporary folder is made.
@@ -93,7 +95,7 @@ def rebuild_and_compare(
         result = build_from(source, out, jobs=jobs, progress=progress)
         own = {asset.path: asset.sha256 for asset in result.index.assets}
         own |= {name: sha256((out / name).read_bytes()) for name in (INDEX, SUMS)}
-    theirs = _digests(origin, index, data)
+        theirs = _digests(origin, index, data, Path(folder))
     findings = tuple(
         finding(DIFFERENT, path, _difference(own.get(path), theirs.get(path)))
         for path in sorted(own.keys() | theirs.keys())
@@ -123,19 +125,31 @@ def _other_code(index: Index) -> list[Finding]:
     return found
 
 
-def _digests(origin: Origin, index: Index, data: bytes) -> Mapping[str, str]:
-    """Digest the files of a release: as they lie in a folder, else as it lists them."""
-    digests = {INDEX: sha256(data)}
-    if origin.folder is None:
-        sums = origin.read(SUMS, 300 * (len(index.assets) + 1))
-        digests |= {asset.path: asset.sha256 for asset in index.assets}
-        if not check_sums(sums, index, data):
-            digests[SUMS] = sha256(sums)
-        return digests
-    for path in origin.folder.rglob("*"):
+def _digests(
+    origin: Origin, index: Index, data: bytes, work: Path
+) -> Mapping[str, str]:
+    """Digest all files of a release as they lie there, whatever its index says.
+
+    Raises:
+        RegistryError: R040, one of them cannot be read although it is there.
+
+    """
+    folder = origin.folder
+    if folder is None:
+        folder = work / "theirs"
+        folder.mkdir()
+        problems = collect(origin, index, folder)
+        if unread := [f for f in problems if f.code == UNREACHABLE.id]:
+            raise RegistryError(unread)
+        (folder / INDEX).write_bytes(data)
+        most = 300 * (len(index.assets) + 1)
+        (folder / SUMS).write_bytes(origin.read(SUMS, most))
+    digests = {}
+    for path in folder.rglob("*"):
         if path.is_file():
-            relative = path.relative_to(origin.folder).as_posix()
-            digests[relative] = sha256(path.read_bytes())
+            relative = path.relative_to(folder).as_posix()
+            with path.open("rb") as file:
+                digests[relative] = hashlib.file_digest(file, "sha256").hexdigest()
     return digests
 
 

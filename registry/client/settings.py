@@ -68,13 +68,16 @@ def checked_url(url: str) -> str:
     return url
 
 
-def for_url(model: ModelId, url: str, *, estimator: bool) -> Settings:
+def for_url(
+    model: ModelId, url: str, *, estimator: bool, latest: str | None = None
+) -> Settings:
     """Give the settings that make Kepler load a model from a URL at start.
 
     Args:
         model: The model.
         url: Address of its weight file, or of its zip for the estimator.
         estimator: Whether the Python estimator evaluates it.
+        latest: Address of the same file in whatever release is the newest.
 
     Raises:
         RegistryError: R053.
@@ -83,10 +86,15 @@ def for_url(model: ModelId, url: str, *, estimator: bool) -> Settings:
     prefix = CONFIG_PREFIX[model.source, model.output]
     use = "ESTIMATOR" if estimator else "LOCAL_REGRESSOR"
     lines = (f"{prefix}_{use}=true", f"{_url_key(model)}={checked_url(url)}")
-    if estimator:
-        local = url.startswith("file:")
-        return Settings(lines, (_SAME_PATH, _KEEPS) if local else (_KEEPS,))
-    return Settings(lines, (_UNCHECKED,))
+    steps = [_KEEPS if estimator else _UNCHECKED]
+    if estimator and url.startswith("file:"):
+        steps.insert(0, _SAME_PATH)
+    elif latest is not None:
+        steps.append(
+            f"This address stays with one release; {checked_url(latest)} is the same"
+            " file of the newest one, if there still is one."
+        )
+    return Settings(lines, tuple(steps))
 
 
 def for_file(model: ModelId, file: Path) -> Settings:

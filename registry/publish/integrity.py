@@ -25,6 +25,7 @@ __all__ = [
     "SUMS",
     "check_folder",
     "check_sums",
+    "difference",
     "open_folder",
     "tag_of",
 ]
@@ -94,7 +95,7 @@ def check_folder(folder: Path, index: Index, data: bytes) -> list[Finding]:
     for asset in index.assets:
         if asset.path not in there:
             findings.append(finding(MISSING, asset.path, "it is missing"))
-        elif problem := _difference(folder / asset.path, asset):
+        elif problem := difference(folder / asset.path, asset):
             findings.append(finding(CHANGED, asset.path, problem))
     known = {asset.path for asset in index.assets} | {INDEX, SUMS}
     findings += [
@@ -119,7 +120,8 @@ def check_sums(sums: bytes, index: Index, data: bytes) -> list[Finding]:
     return [finding(CHANGED, SUMS, "it lists other digests than the index")]
 
 
-def _difference(path: Path, asset: Asset) -> str | None:
+def difference(path: Path, asset: Asset) -> str | None:
+    """Say in which way a file is not the one that an index names, or None."""
     if path.stat().st_size != asset.bytes:
         return f"it has {path.stat().st_size} bytes, not {asset.bytes}"
     digest = hashlib.sha256()

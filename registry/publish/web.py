@@ -5,24 +5,33 @@ data = read_url("https://example.org/power-models/index.json", 4096)
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
-__all__ = ["PAUSES", "TooLarge", "chunks", "open_url", "read_url", "repeatable"]
+__all__ = [
+    "PAUSES",
+    "TooLarge",
+    "chunks",
+    "copy_file",
+    "open_url",
+    "read_url",
+    "save_url",
+]
 
 PAUSES: tuple[float, ...] = (0.5, 2.0)
 """Seconds before a read that failed is tried again, once for each of them."""
 
 _TIMEOUT_SECONDS: Final = 30
 _CHUNK: Final = 1 << 20
+_Read = TypeVar("_Read")
 _BUSY: Final = frozenset({429, 500, 502, 503, 504})
 
 
@@ -124,19 +133,50 @@ def read_url(url: str, most: int, secrets: Mapping[str, str] | None = None) -> b
         ValueError: As `open_url`.
 
     """
+    return _patiently(lambda: b"".join(chunks(url, most, secrets)))
+
+
+def save_url(url: str, most: int, target: Path) -> None:
+    """Write what is at an address into a file, piece by piece; otherwise `read_url`."""
+
+    def save() -> None:
+        with target.open("wb") as file:
+            file.writelines(chunks(url, most))
+
+    _patiently(save)
+
+
+def copy_file(source: Path, most: int, target: Path) -> None:
+    """Do the same as `save_url` with a file.
+
+    Raises:
+        TooLarge: It has more than `most` bytes.
+        OSError: It cannot be read or written.
+
+    """
+    with source.open("rb") as old, target.open("wb") as new:
+        left = most + 1
+        while left and (piece := old.read(min(_CHUNK, left))):
+            new.write(piece)
+            left -= len(piece)
+    if not left:
+        raise TooLarge(f"more than {most} bytes")
+
+
+def _patiently(read: Callable[[], _Read]) -> _Read:
     for pause in PAUSES:
         try:
-            return b"".join(chunks(url, most, secrets))
+            return read()
         except OSError as error:
-            if not repeatable(error):
+            if not _repeatable(error):
                 raise
-            with contextlib.suppress(AttributeError):
-                error.close()  # type: ignore[attr-defined]
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
         time.sleep(pause)
-    return b"".join(chunks(url, most, secrets))
+    return read()
 
 
-def repeatable(error: OSError) -> bool:
+def _repeatable(error: OSError) -> bool:
     """Tell whether it may work the next time."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code in _BUSY

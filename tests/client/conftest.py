@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from registry.documents.spec import write_spec
+from registry.publish import web
 from tests.simulators.releases import SPEC, make_release
 
 
@@ -24,6 +25,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "state" / "seen.json"
     monkeypatch.setenv("REGISTRY_STATE", str(file))
     return file
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again at once."""
+    monkeypatch.setattr(web, "PAUSES", (0.0, 0.0))
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from registry.client import open_release, origins
+from registry.client import open_release
 from registry.client.origins import open_origin
 from registry.documents.findings import RegistryError
+from registry.publish import web
 from registry.publish.channels import publish
 from registry.publish.index import index_bytes
 from registry.publish.staging import sums_bytes
@@ -141,12 +142,14 @@ def test_a_flood_is_cut_off(release: Path) -> None:
 def test_an_answer_that_breaks_off_is_told(release: Path) -> None:
     half = (release / "index.json").read_bytes()[:500]
     with serving(lambda _: (200, {"Content-Length": "9999"}, half)) as url:
-        assert refusal(url)[0] == "J003"
+        code, what = refusal(url)
+    assert code == "R040"
+    assert what == "it broke off after 500 of 9999 bytes"
 
 
 def test_https_is_not_left() -> None:
     request = urllib.request.Request("https://example.org/x")
-    handler = origins._WebOnly()
+    handler = web._WebOnly()
     for target in ("http://example.org/x", "//example.org"):
         with pytest.raises(ValueError, match="redirects from https"):
             handler.redirect_request(request, io.BytesIO(), 302, "", {}, target)
