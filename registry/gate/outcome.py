@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from registry.documents.canonical import Json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from registry.documents.findings import Finding
 
-__all__ = ["Outcome", "Report", "in_order"]
+__all__ = ["Outcome", "Report", "extended", "in_order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,11 @@ class Outcome:
             seconds=time.perf_counter() - self.began,
             expectation_results=dict(sorted(self.results.items())),
         )
+
+
+def extended(report: Report, findings: Iterable[Finding]) -> Report:
+    """A report with further findings."""
+    return replace(report, findings=in_order([*report.findings, *findings]))
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -1,0 +1,82 @@
+"""Which merged paths have no effect any more, so that nothing is held against them.
+
+Git history stays. A push that nobody approved would block every later release if it
+could not be made good: it is, when its files are again what they were, or when nothing
+is made from them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from registry.documents.findings import RegistryError
+from registry.documents.manifest import read_manifest
+from registry.documents.trust import epoch, read_trust
+from registry.gate.paths import MAINTAINERS, MANIFEST, WITHDRAWN, dataset_of
+from registry.gate.tree import DATASETS, SPECS, TRUST
+
+if TYPE_CHECKING:
+    from registry.gate.git_tree import GitTree
+
+__all__ = ["Settled"]
+
+
+class Settled:
+    """Compares two commits of a branch."""
+
+    def __init__(self, start: GitTree, head: GitTree) -> None:
+        """Keep both.
+
+        Args:
+            start: the branch when all was well.
+            head: the branch now.
+        """
+        self._head = head
+        self._before = {one.path: (one.oid, one.mode) for one in start.entries()}
+        self._now = {one.path: (one.oid, one.mode) for one in head.entries()}
+
+    def has(self, path: str, arrived: int) -> bool:
+        """Whether a path that something touched has no effect any more.
+
+        Args:
+            path: the path.
+            arrived: when it was touched, in seconds since 1970.
+        """
+        if self._before.get(path) == self._now.get(path):
+            return True
+        dataset = dataset_of(path)
+        if dataset is not None:
+            end = f"{DATASETS}{dataset}/{WITHDRAWN}"
+            return path != end and end in self._now
+        if path.startswith(SPECS):
+            return path not in self._before and path not in self._specs_in_use
+        if path.startswith(TRUST) and path != MAINTAINERS:
+            return path not in self._before and self._never_valid(path, arrived)
+        return False
+
+    @cached_property
+    def _specs_in_use(self) -> frozenset[str]:
+        used: set[str] = set()
+        for path in self._now:
+            folder, _, name = path.rpartition("/")
+            if name != MANIFEST or not path.startswith(DATASETS):
+                continue
+            if f"{folder}/{WITHDRAWN}" in self._now:
+                continue
+            try:
+                used.add(read_manifest(self._head.read(path), path).spec.path)
+            except RegistryError:
+                continue  # a finding of the whole registry's verification
+        return frozenset(used)
+
+    def _never_valid(self, path: str, arrived: int) -> bool:
+        """Whether all keys of a new trust file were revoked from its arrival on."""
+        try:
+            contributor = read_trust(self._head.read(path), path)
+        except RegistryError:
+            return False
+        return all(
+            key.revoked is not None and epoch(key.revoked.at) <= arrived
+            for key in contributor.keys
+        )
