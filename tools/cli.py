@@ -322,10 +322,13 @@ def check(
     """Check a bundle on this machine exactly as the gate will."""
     import time
 
+    from registry.gate.enrolment import read_published_keys
     from registry.gate.report import print_report
     from tools.bundles.check import check_bundle
 
-    keys = published_keys.read_text("utf-8").splitlines() if published_keys else None
+    keys = None
+    if published_keys is not None:
+        keys = read_published_keys(published_keys.read_bytes(), str(published_keys))
     report = check_bundle(
         bundle,
         int(time.time()),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.names import NAMESPACE_ENROL
 from registry.documents.sshkey import parse_public_key
@@ -29,6 +30,7 @@ __all__ = [
     "check_proofs",
     "check_update",
     "published_blobs",
+    "read_published_keys",
 ]
 
 PROOF = code(
@@ -59,6 +61,15 @@ UNENDORSED = code(
     "A new key is not endorsed by a key that the contributor had before.",
     "Run `powerkit enrol --endorse-with OLD-KEY`. If all old keys are lost, "
     "revoke them in the same change and publish the new key on GitHub.",
+    "S9",
+)
+NO_KEY = code(
+    "K040",
+    Severity.ERROR,
+    "A line of a list of published keys is no public key that is accepted.",
+    "Write the list as GitHub gives it: `gh api users/LOGIN/ssh_signing_keys --jq "
+    "'.[].key'`; leave out keys of other kinds. Blank lines and lines that begin with "
+    "# are skipped.",
     "S9",
 )
 UNPUBLISHED = code(
@@ -123,7 +134,10 @@ class Proposal:
 
 
 def published_blobs(lines: Sequence[str] | None) -> frozenset[bytes] | None:
-    """The keys among lines as GitHub lists them; lines of other kinds are no keys."""
+    """The keys among lines as GitHub lists them.
+
+    An account may list keys of kinds that are not accepted here; they are skipped.
+    """
     if lines is None:
         return None
     blobs: set[bytes] = set()
@@ -133,6 +147,34 @@ def published_blobs(lines: Sequence[str] | None) -> frozenset[bytes] | None:
         except RegistryError:
             continue
     return frozenset(blobs)
+
+
+def read_published_keys(data: bytes, path: str) -> tuple[str, ...]:
+    """Read a list of published keys that somebody wrote into a file.
+
+    A line that is no key is refused, and not skipped as in GitHub's own answer: whoever
+    gives another file by mistake must not be told that GitHub lacks the key.
+
+    Args:
+        data: the file's bytes; blank lines and lines that begin with # are skipped.
+        path: the file's name, for findings.
+
+    Raises:
+        RegistryError: K040, one finding for every line that is no key.
+    """
+    keys: list[str] = []
+    found: list[Finding] = []
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            keys.append(parse_public_key(line).line)
+        except RegistryError as error:
+            what = error.findings[0].what
+            found.append(finding(NO_KEY, path, what, line=number))
+    if found:
+        raise RegistryError(found[: limits.SHOWN_PER_DOCUMENT])
+    return tuple(keys)
 
 
 def check_proofs(keyring: Keyring) -> list[Finding]:

@@ -61,6 +61,16 @@ UNACCEPTED = code(
 )
 
 
+PGP = code(
+    "S020",
+    Severity.ERROR,
+    "The signature was made with GPG; the registry takes SSH signatures only.",
+    "Sign with an SSH key: `ssh-keygen -t ed25519` makes one, GitHub's settings list "
+    "it as a signing key, `powerkit enrol` and `powerkit sign` use it.",
+    "S1",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The fields of an SSHSIG blob.
@@ -122,6 +132,8 @@ def parse(text: bytes, path: str) -> Signature:
     Raises:
         RegistryError: S001 or S002.
     """
+    if _is_pgp(text):
+        refuse(PGP, path, "it is an OpenPGP signature")
     if len(text) > limits.SIGNATURE_BYTES:
         refuse(ARMOUR, path, f"{len(text)} bytes are too many for a signature")
     blob = _unarmour(text, path)
@@ -145,6 +157,12 @@ def parse(text: bytes, path: str) -> Signature:
     if armour(found).encode("ascii") != text:
         refuse(ARMOUR, path, "it is not written in the one canonical way")
     return found
+
+
+def _is_pgp(text: bytes) -> bool:
+    """Whether this is an OpenPGP signature, in armour or as a packet (RFC 9580)."""
+    packet = text[:1] in (b"\x88", b"\x89", b"\x8a", b"\xc2")
+    return text.startswith(b"-----BEGIN PGP ") or packet
 
 
 def _unarmour(text: bytes, path: str) -> bytes:
