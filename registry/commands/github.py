@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from registry import printing
+from registry.commands.options import Json, Repository
+from registry.gate import terminal
+from registry.gate.progress import progress_line
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -13,6 +18,36 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Keep the group even while it has one command."""
+@app.command("audit-settings")
+def audit_settings(
+    repository: Repository = None,
+    *,
+    json_output: Json = False,
+) -> None:
+    """Compare settings, code owners and maintainers with what they must be.
+
+    Ends with 1 if anything differs or cannot be read: what GitHub does not show to the
+    token is not taken for fine. Settings need an administrator's token.
+    """
+    from registry.gate.github.connection import connect
+    from registry.gate.report import print_findings
+    from registry.upkeep.audit import as_json, as_lines, audit
+
+    with progress_line(hidden=json_output) as show:
+        connection = connect(repository)
+        show(f"reading the settings of {connection.name}")
+        done = audit(connection)
+    if done.findings and not json_output:
+        print_findings(done.findings)
+    printing.show(
+        printing.Shown(as_json(done), as_lines(done)), json_output=json_output
+    )
+    raise typer.Exit(terminal.EXIT_OK if done.fine else terminal.EXIT_FINDINGS)
+
+
+@app.command()
+def settings() -> None:
+    """Print the wanted settings, why, and how to set them, as Markdown."""
+    from registry.upkeep.settings_page import settings_page
+
+    typer.echo(settings_page(), nl=False)
