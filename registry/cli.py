@@ -115,7 +115,8 @@ def publish(
     """Put a release where others find it; again is harmless."""
     from registry.publish.channels import publish as send
 
-    done = send(release, to)
+    with progress_line(hidden=json_output) as show:
+        done = send(release, to, progress=show)
     printing.show(printing.published(done), json_output=json_output)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.gate.outcome import Report
     from registry.modelling.plan import Plan, Reason
-    from registry.publish.channels.directory import Published
+    from registry.publish.channels.outcome import Published
     from registry.publish.release import BuildResult
 
 
@@ -92,7 +92,8 @@ def published(done: Published) -> Shown:
     """Where a release is now."""
     document = {
         "schema": "publish/1",
-        "folder": str(done.folder),
+        "folder": str(done.place),
+        "files": done.files,
         "tag": done.tag,
         "new": done.new,
         "latest": done.latest,
@@ -104,7 +105,7 @@ def published(done: Published) -> Shown:
         if done.latest
         else "latest stays where it is: it points to a newer release"
     )
-    return Shown(document, [f"release {done.tag} {what}: {done.folder}", latest])
+    return Shown(document, [f"release {done.tag} {what}: {done.place}", latest])
 
 
 def print_report(report: Report, *, json_output: bool) -> None:

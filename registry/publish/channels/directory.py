@@ -14,12 +14,12 @@ import contextlib
 import fcntl
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.publish.channels.outcome import Published
 from registry.publish.integrity import (
     INDEX,
     LATEST,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.publish.index import Index
 
-__all__ = ["Published", "publish"]
+__all__ = ["publish"]
 
 NOT_A_CHANNEL = code(
     "R031",
@@ -52,25 +52,6 @@ NOT_THE_SAME = code(
 )
 
 _PREFIX: Final = ".incoming-"
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What publishing did.
-
-    Attributes:
-        folder: Where the release is now.
-        tag: Its name.
-        new: False if it was there before.
-        latest: Whether ``latest`` points to it now; not if a newer one is there.
-        serial: Its serial.
-    """
-
-    folder: Path
-    tag: str
-    new: bool
-    latest: bool
-    serial: int
 
 
 def publish(release: Path, place: str) -> Published:
@@ -98,7 +79,8 @@ def publish(release: Path, place: str) -> Published:
         elif problems := _later_changes(target, data):
             raise RegistryError(problems)
         moved = _move_latest(channel, tag, index)
-    return Published(target, tag, new, moved, index.serial)
+    files = len(index.assets) + 2
+    return Published(target, tag, new, moved, index.serial, files)
 
 
 @contextlib.contextmanager
