@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import time
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.commands.options import Rev, Root
+from registry import printing
+from registry.commands.options import Json, Repository, Rev, Root
+from registry.commands.proposing import DryRun, Plan, carry_out, entry_of, merged_tree
 from registry.commands.trees import open_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from registry.documents.findings import Finding
+    from registry.documents.trust import Contributor
+    from registry.gate.github.entering import Entry
 
 __all__ = ["app"]
 
 app = typer.Typer(
     no_args_is_help=True, help="Contributors and their keys.", rich_markup_mode=None
 )
+
+TrustFile = Annotated[
+    Path,
+    typer.Argument(
+        help="The trust file that `powerkit enrol` wrote.", exists=True, dir_okay=False
+    ),
+]
+
+_APPROVALS = (
+    "two maintainers other than the author approve; every new commit needs that anew"
+)
+
+
+class Why(StrEnum):
+    """Why a key is trusted no more."""
+
+    COMPROMISED = "compromised"
+    LOST = "lost"
+    SUPERSEDED = "superseded"
+    LEFT = "left"
+    UNSPECIFIED = "unspecified"
 
 
 @app.command("allowed-signers")
@@ -22,3 +55,150 @@ def allowed_signers(root: Root = Path(), rev: Rev = None) -> None:
     from registry.gate.allowed_signers import allowed_signers as lines
 
     typer.echo(lines(open_tree(root, rev)), nl=False)
+
+
+@app.command()
+def add(
+    file: TrustFile,
+    root: Root = Path(),
+    repository: Repository = None,
+    *,
+    dry_run: DryRun = False,
+    json_output: Json = False,
+) -> None:
+    """Open a pull request that enrols a contributor.
+
+    GitHub is asked whether the very account publishes the keys.
+    """
+    from registry.gate.enrolment import Proposal, check_new_contributor
+    from registry.gate.identity import read_keyring
+    from registry.gate.trust_changes import added
+
+    merged = merged_tree(root)
+    new, files = added(merged, file.read_bytes(), str(file))
+    entry = entry_of(root, repository)
+    keyring, _ = read_keyring(merged)
+    proposal = Proposal(new.id, _published(entry, new), int(time.time()))
+    _stop(check_new_contributor(new, keyring, proposal), json_output=json_output)
+    plan = Plan(
+        files=files,
+        branch=f"trust/{new.id}-enrol",
+        title=f"Enrol contributor {new.id}",
+        body=_body(f"Enrols account {new.id} with", new, new.keys),
+        steps=(_APPROVALS, "once it is merged, the account's bundles are accepted"),
+    )
+    carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
+
+
+@app.command()
+def rotate(
+    file: TrustFile,
+    root: Root = Path(),
+    repository: Repository = None,
+    *,
+    dry_run: DryRun = False,
+    json_output: Json = False,
+) -> None:
+    """Open a pull request that adds a key which an older one endorses."""
+    from registry.gate.enrolment import Proposal, check_update
+    from registry.gate.identity import read_keyring
+    from registry.gate.trust_changes import rotated
+
+    merged = merged_tree(root)
+    old, new, files = rotated(merged, file.read_bytes(), str(file))
+    entry = entry_of(root, repository)
+    keyring, _ = read_keyring(merged)
+    proposal = Proposal(new.id, _published(entry, new), int(time.time()))
+    _stop(check_update(old, new, keyring, proposal), json_output=json_output)
+    more = new.keys[len(old.keys) :]
+    plan = Plan(
+        files=files,
+        branch=f"trust/{new.id}-rotate",
+        title=f"Change the keys of contributor {new.id}",
+        body=_body(f"Changes the trust file of account {new.id}; new are", new, more),
+        steps=(_APPROVALS, "once it is merged, bundles signed by the new key count"),
+    )
+    carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
+
+
+@app.command()
+def revoke(
+    contributor: Annotated[
+        int, typer.Option(min=0, help="The number of the key's account.")
+    ],
+    fingerprint: Annotated[
+        str, typer.Option(help="The key's, as `ssh-keygen -lf KEY.pub` prints it.")
+    ],
+    reason: Annotated[Why, typer.Option(help="Why it is trusted no more.")],
+    root: Root = Path(),
+    repository: Repository = None,
+    *,
+    dry_run: DryRun = False,
+    json_output: Json = False,
+) -> None:
+    """Open a pull request that ends the trust in a key, for good."""
+    from registry.gate.trust_changes import revoked, same_revocation
+
+    now = time.time()
+    files = revoked(merged_tree(root), contributor, fingerprint, reason.value, now)
+    (path,) = files
+    entry = entry_of(root, repository)
+    short = "".join(char for char in fingerprint[7:] if char.isalnum())[:12].lower()
+    plan = Plan(
+        files=files,
+        branch=f"trust/{contributor}-revoke-{short}",
+        title=f"Revoke a key of contributor {contributor}: {reason.value}",
+        body=f"Revokes `{fingerprint}` of account {contributor}, reason"
+        f" `{reason.value}`. Nothing takes that back.\n",
+        steps=(
+            _APPROVALS,
+            "bundles that came before stay: `registry withdraw` takes them out",
+        ),
+        as_good=lambda there: same_revocation(files[path], there.get(path), path),
+    )
+    carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
+
+
+@app.command()
+def expiring(
+    root: Root = Path(),
+    rev: Rev = None,
+    within: Annotated[int, typer.Option(min=0, help="Days to look ahead.")] = 30,
+    *,
+    json_output: Json = False,
+) -> None:
+    """List keys that end soon, or ended, and leave their owner without any."""
+    from registry.gate.expiry import expiring as listed
+    from registry.gate.report import print_findings
+
+    found = listed(open_tree(root, rev), int(time.time()), within)
+    print_findings(found, json_output=json_output)
+    if not json_output:
+        typer.echo(f"{len(found)} keys within {within} days, no successor")
+
+
+def _published(entry: Entry | None, new: Contributor) -> frozenset[bytes] | None:
+    """The keys that GitHub lists for the file's own account, by its number."""
+    if entry is None:
+        return None
+    from registry.gate.enrolment import published_blobs
+    from registry.gate.github.accounts import published_keys
+
+    return published_blobs(published_keys(entry.connection, new.id).signing_keys)
+
+
+def _stop(found: Sequence[Finding], *, json_output: bool) -> None:
+    """Show what is wrong; ends the command if any of it is an error."""
+    from registry.gate.report import print_findings
+
+    code = printing.exit_code(found)
+    if code or (found and not json_output):
+        print_findings(found, json_output=json_output)
+    if code:
+        raise typer.Exit(code)
+
+
+def _body(what: str, contributor: Contributor, keys: Sequence[object]) -> str:
+    names = [key.fingerprint for key in contributor.keys if key in keys]
+    listed = "".join(f"- `{name}`\n" for name in names) or "- no keys\n"
+    return f"{what}\n\n{listed}\nLook at who asks for this, and by which way.\n"

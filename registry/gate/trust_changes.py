@@ -17,7 +17,14 @@ from registry.gate.tree import TRUST
 if TYPE_CHECKING:
     from registry.gate.tree import Tree
 
-__all__ = ["added", "instant", "revoked", "rotated", "trust_path"]
+__all__ = [
+    "added",
+    "instant",
+    "revoked",
+    "rotated",
+    "same_revocation",
+    "trust_path",
+]
 
 NOT_REVOCABLE = code(
     "L067",
@@ -139,6 +146,29 @@ def revoked(
         if entry["ssh"] == key.ssh:
             entry["revoked"] = {"at": instant(now), "reason": reason}
     return {path: trust_bytes(validate(Contributor, value, path, CODES))}
+
+
+def same_revocation(wanted: bytes, other: bytes | None, path: str) -> bool:
+    """Whether two trust files revoke the same keys for the same reasons, at any time.
+
+    Args:
+        wanted: one of them.
+        other: the other, if there is one.
+        path: of both.
+    """
+    try:
+        both = [read_trust(data, path) for data in (wanted, other or b"")]
+    except RegistryError:
+        return False
+    first, second = (_timeless(one) for one in both)
+    return first == second
+
+
+def _timeless(contributor: Contributor) -> dict[str, object]:
+    value = contributor.model_dump(mode="json", exclude_none=True)
+    for entry in value["keys"]:
+        entry.get("revoked", {}).pop("at", None)
+    return value
 
 
 def _merged(merged: Tree, id_: int) -> Contributor:

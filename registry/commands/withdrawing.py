@@ -1,0 +1,89 @@
+"""`registry withdraw`: take a merged bundle out of all models, by one file."""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from registry.commands.options import Json, Repository, Root
+from registry.commands.proposing import (
+    DryRun,
+    Plan,
+    carry_out,
+    entry_of,
+    merged_tree,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["withdraw"]
+
+
+class Reason(StrEnum):
+    """Why a bundle is withdrawn; one word, so that nobody is named."""
+
+    DUPLICATE = "duplicate"
+    KEY = "key-compromised"
+    LICENCE = "licence"
+    ERROR = "measurement-error"
+    PRIVACY = "privacy"
+    REQUEST = "request"
+
+
+_BODY = """\
+Withdraws `datasets/{dataset}`, reason `{reason}`.
+
+- The bundle's files stay as they are; only `{path}` is added.
+- The next build leaves the bundle out, and fits the affected models again.
+- Nothing takes a withdrawal back: mended data comes as a new dataset.
+"""
+_STEPS = (
+    "reviewers approve; if the bundle is not yours, the packet says so to them",
+    "once it is merged, the next release leaves the bundle out of all models",
+)
+
+
+def withdraw(
+    dataset: Annotated[str, typer.Argument(help="The dataset's id.")],
+    reason: Annotated[Reason, typer.Option(help="Why.")],
+    root: Root = Path(),
+    repository: Repository = None,
+    day: Annotated[
+        str | None, typer.Option(help="Day of the decision, YYYY-MM-DD; else today.")
+    ] = None,
+    *,
+    dry_run: DryRun = False,
+    json_output: Json = False,
+) -> None:
+    """Open a pull request that withdraws one dataset."""
+    from registry.gate.withdrawing import withdrawn
+
+    today = day or dt.datetime.now(dt.UTC).date().isoformat()
+    files = withdrawn(merged_tree(root), dataset, reason.value, today)
+    (path,) = files
+    entry = entry_of(root, repository)
+    plan = Plan(
+        files=files,
+        branch=f"withdraw/{dataset}",
+        title=f"Withdraw {dataset}: {reason.value}",
+        body=_BODY.format(dataset=dataset, reason=reason.value, path=path),
+        steps=_STEPS,
+        as_good=None if day else lambda there: _same(there, path, reason.value),
+    )
+    carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
+
+
+def _same(there: Mapping[str, bytes], path: str, reason: str) -> bool:
+    """Whether an earlier run gave the same reason, on whatever day."""
+    from registry.documents.findings import RegistryError
+    from registry.gate.withdrawal import read_withdrawal
+
+    try:
+        return read_withdrawal(there[path], path).reason == reason
+    except (KeyError, RegistryError):
+        return False
