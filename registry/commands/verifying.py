@@ -96,9 +96,9 @@ def verify(
         raise typer.BadParameter("--repository needs --pull, --queue-ref or --merged")
     with progress_line(hidden=json_output) as show:
         if base is None:
+            rev = "HEAD" if merged and rev is None else rev  # a work tree has no merges
             report = _registry(root, rev, show)
             if merged:
-                show("asking GitHub about what was merged")
                 report = _with_merges(report, root, rev, since, repository, show)
         elif number is not None:
             show(f"verifying what {head} adds to {base}")

@@ -40,11 +40,13 @@ class Step:
         sha: its full name.
         parent: the commit of the branch before it, or None for the first.
         time: its committer time, in seconds since 1970.
+        merges: whether it joins another line of commits.
     """
 
     sha: str
     parent: str | None
     time: int
+    merges: bool = False
 
 
 def mainline(repo: Path, head: str) -> list[Step]:
@@ -66,7 +68,8 @@ def mainline(repo: Path, head: str) -> list[Step]:
     steps: list[Step] = []
     for line in reversed(lines):
         time, sha, *parents = line.split()
-        steps.append(Step(sha, parents[0] if parents else None, int(time)))
+        parent = parents[0] if parents else None
+        steps.append(Step(sha, parent, int(time), merges=len(parents) > 1))
     return steps
 
 

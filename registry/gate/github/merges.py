@@ -238,26 +238,34 @@ class _Judge:
         if pulls is None:
             return alone, found
         exact = tuple(one for one in pulls if one.merged_sha == step.sha)
-        if exact:
+        if exact and step.merges:
             alone.pulls = exact
             return alone, found
+        if exact:  # squashed, or the last of several
+            return self._rebased(number, number, exact, found)
         ends = {one.sha: at for at, one in enumerate(self.steps) if at > number}
         rebased = [one for one in pulls if one.merged_sha in ends]
         if not rebased:
             what = f"no pull request was merged by {step.sha[:12]}"
             return alone, [*found, finding(NO_PULL, paths[0], what)]
-        pull = rebased[0]
-        return self._rebased(number, ends[pull.merged_sha or ""], pull, found)
+        end = ends[rebased[0].merged_sha or ""]
+        whole = tuple(one for one in rebased if ends[one.merged_sha or ""] == end)
+        return self._rebased(number, end, whole, found)
 
     def _rebased(
-        self, number: int, end: int, pull: PullRequest, found: list[Finding]
+        self,
+        number: int,
+        end: int,
+        pulls: tuple[PullRequest, ...],
+        found: list[Finding],
     ) -> tuple[_Merge, list[Finding]]:
         """The steps that a rebase made of one pull request, judged as a whole."""
+        pull = pulls[0]
         while number > self._next and self._belongs(number - 1, pull, found):
             number -= 1
         first, last = self.steps[number], self.steps[end]
         base = first.parent or first.sha
-        whole = _Merge(base, last, self._paths(base, last.sha), (pull,))
+        whole = _Merge(base, last, self._paths(base, last.sha), pulls)
         apart = [
             step.sha[:12]
             for at, step in enumerate(self.steps[number:end], number)
