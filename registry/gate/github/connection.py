@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import github
+import github.Repository
 import requests
 from github.Consts import DEFAULT_BASE_URL
 
@@ -123,7 +124,8 @@ class Connection:
     @property
     def repository(self) -> Repository:
         """The repository; made without asking GitHub."""
-        return self.api.get_repo(self.name, lazy=True)
+        url, ask = f"/repos/{self.name}", self.api.requester
+        return github.Repository.Repository(ask, url=url, completed=False)
 
     def read(self, path: str) -> Any:
         """Read an API path for which PyGithub has no method.
