@@ -26,7 +26,11 @@ _UNDOCUMENTED = {
     ("DELETE", _RELEASE, 422): "immutable",
     ("PATCH", _ASSET, 422): "immutable, or a name that is taken",
     ("DELETE", _ASSET, 422): "immutable",
-    ("PUT", "/repos/{owner}/{repo}/actions/permissions", 422): "a wrong body",
+    (
+        "GET",
+        "/repos/{owner}/{repo}/actions/permissions/selected-actions",
+        409,
+    ): "all actions are allowed",
     ("GET", "/repos/{owner}/{repo}/commits/{commit_sha}/pulls", 422): "no such commit",
 }
 """Replies that GitHub is known to give although its document leaves them out."""

@@ -5,16 +5,23 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from registry.gate.github.connection import Connection, Patience, connect
 from tests.simulators.github import (  # noqa: F401  they declare the operations
     accounts,
     assets,
+    contents,
+    environments,
+    issues,
+    labels,
+    objects,
     pulls,
     releases,
     repositories,
     reviews,
+    rulesets,
+    settings,
 )
 from tests.simulators.github.api import Api
 from tests.simulators.github.contract import Contract
@@ -55,6 +62,7 @@ class FakeGitHub(People, Proposing, Trouble):
         requests: all requests so far.
         crashes: traces of faults in the fake itself.
         hourly: requests an hour without and with a token.
+        teams: logins of members by ``ORGANISATION/TEAM``.
         limit_seconds: when the hour ends, from now.
         late_forks: how many times a new fork is still not there when asked for.
         now: Unix time that GitHub's clock shows; None for the true time.
@@ -74,6 +82,7 @@ class FakeGitHub(People, Proposing, Trouble):
         self.repositories: dict[int, Repository] = {}
         self.tokens: dict[str, Token] = {}
         self.moved: dict[str, int] = {}
+        self.teams: dict[str, list[str]] = {}
         self.queued: dict[str, tuple[int, int]] = {}
         self.requests: list[Request] = []
         self.signatures: dict[str, Asset] = {}
@@ -224,6 +233,11 @@ class FakeGitHub(People, Proposing, Trouble):
         self.repositories[number] = made
         return made
 
+    def new_environment(self) -> dict[str, Any]:
+        """An environment of jobs that nothing protects."""
+        number, now = self.next_id(), self.stamp()
+        return {"id": number, "created_at": now, "branch_policies": []}
+
     def latest_release(self, known: Repository) -> Release | None:
         """What ``releases/latest`` leads to."""
         shown = [r for r in known.releases if not (r.draft or r.prerelease)]
@@ -267,3 +281,12 @@ class FakeGitHub(People, Proposing, Trouble):
     ) -> bool:
         """Whether drafts of releases are shown."""
         return self.role(known, account, token) in {"write", "maintain", "admin"}
+
+    def may_label(
+        self, known: Repository, account: Account | None, token: Token | None
+    ) -> bool:
+        """Whether an account may label and close what others opened."""
+        if token is not None and token.permissions is not None:
+            return token.permissions.get("issues") == "write"
+        least = {"triage", "write", "maintain", "admin"}
+        return self.role(known, account, token) in least

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulators.github.history import commit_body, commit_page, compared
 from tests.simulators.github.routing import Ask, Refused, Reply, invalid, page, route
+from tests.simulators.github.rulesets import active
 from tests.simulators.github.shapes import (
     full_repository,
     minimal_repository,
     simple_user,
 )
-from tests.simulators.github.smart_http import protect
 
 if TYPE_CHECKING:
     from tests.simulators.github.state import Account
@@ -96,7 +96,7 @@ def _branches(ask: Ask) -> Reply:
         {
             "name": ref.removeprefix(start),
             "commit": {"sha": sha, "url": _commit_url(ask, sha)},
-            "protected": ref in protect(ask.repository).split(),
+            "protected": bool(active(ask.repository, ref)),
         }
         for ref, sha in found.items()
     ]
@@ -109,7 +109,7 @@ def _branch(ask: Ask) -> Reply:
     sha = ask.hub.git(ask.repository).branch(name)
     if sha is None:
         raise Refused(404, "Branch not found")
-    protected = f"refs/heads/{name}" in protect(ask.repository).split()
+    protected = bool(active(ask.repository, f"refs/heads/{name}"))
     url = f"{ask.hub.api}{ask.path}"
     shown = {
         "name": name,

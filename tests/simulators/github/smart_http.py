@@ -14,16 +14,34 @@ if TYPE_CHECKING:
 
     from tests.simulators.github.state import Repository
 
-__all__ = ["backend", "is_push", "protect"]
+__all__ = ["backend", "is_push", "pushed_refs"]
 
 _HOOK = """#!/bin/sh
-# Called by git for each ref of a push: refuses those that a ruleset protects.
-case " $PROTECTED " in
-*" $1 "*)
+# Called by git for each ref of a push, with the ref, the old and the new object.
+# GUARDS holds a line for each ref that rules protect: the ref, then kinds of changes.
+none=0000000000000000000000000000000000000000
+refuse() {
   echo "error: GH013: Repository rule violations found for $1." >&2
-  echo "- Changes must be made through a pull request, or never." >&2
-  exit 1 ;;
-esac
+  echo "- $2" >&2
+  exit 1
+}
+echo "$GUARDS" | while read -r ref kinds; do
+  [ "$ref" = "$1" ] || continue
+  change=update
+  [ "$2" = $none ] && change=creation
+  [ "$3" = $none ] && change=deletion
+  for kind in $kinds; do
+    case $kind in
+    pull_request) refuse "$1" "Changes must be made through a pull request." ;;
+    merge_queue) refuse "$1" "Changes must be made through the merge queue" ;;
+    non_fast_forward)
+      [ $change = update ] && ! git merge-base --is-ancestor "$2" "$3" &&
+        refuse "$1" "Cannot force-push to this branch" ;;
+    $change) refuse "$1" "Cannot change this ref: $change" ;;
+    esac
+  done
+  exit 0
+done
 """
 
 
@@ -32,22 +50,14 @@ def is_push(path: str, query: str) -> bool:
     return path.endswith("/git-receive-pack") or "service=git-receive-pack" in query
 
 
-def protect(repository: Repository) -> str:
-    """The refs that nobody may push to, with spaces between."""
-    protected = set()
-    for ruleset in repository.settings.rulesets:
-        kinds = {rule["type"] for rule in ruleset.get("rules", [])}
-        if ruleset.get("enforcement") == "active" and "pull_request" in kinds:
-            names = ruleset.get("conditions", {}).get("ref_name", {}).get("include", [])
-            for name in names:
-                if name in {"~DEFAULT_BRANCH", "~ALL"}:
-                    protected.add(f"refs/heads/{repository.default_branch}")
-                else:
-                    protected.add(name)
-    for release in repository.releases:
-        if release.immutable:
-            protected.add(f"refs/tags/{release.tag_name}")
-    return " ".join(sorted(protected))
+def pushed_refs(body: bytes) -> list[str]:
+    """The refs that a push wants to change."""
+    refs = []
+    while (size := int(body[:4] or b"0", 16)) > 4:
+        line = body[4:size].split(b"\0")[0].decode().strip()
+        refs.append(line.split(" ")[-1])
+        body = body[size:]
+    return refs
 
 
 def backend(
@@ -58,6 +68,7 @@ def backend(
     headers: Mapping[str, str],
     body: bytes,
     login: str | None,
+    guards: str,
 ) -> Reply:
     """Let git answer a request.
 
@@ -69,6 +80,7 @@ def backend(
         headers: the request's.
         body: the request's, with chunks joined.
         login: who pushes.
+        guards: a line for each ref that the pusher may not change: ref and kinds.
 
     Raises:
         Refused: 404, git has no such file.
@@ -86,7 +98,7 @@ def backend(
         "GIT_PROJECT_ROOT": str(repository.bare.parent),
         "GIT_HTTP_EXPORT_ALL": "1",
         "PATH_INFO": f"/{repository.bare.name}{inner}",
-        "PROTECTED": protect(repository),
+        "GUARDS": guards,
         "QUERY_STRING": query,
         "REQUEST_METHOD": method,
         "CONTENT_TYPE": headers.get("Content-Type", ""),

@@ -282,6 +282,7 @@ class Settings:
     private_vulnerability_reporting: bool = False
     vulnerability_alerts: bool = False
     automated_security_fixes: bool = False
+    codeowners_errors: list[dict[str, Any]] = field(default_factory=list)
     code_scanning: dict[str, Any] = field(
         default_factory=lambda: {"state": "not-configured"}
     )

@@ -6,7 +6,7 @@ cut again::
 
     npm pack @octokit/openapi@23.0.2
     tar xzf octokit-openapi-23.0.2.tgz package/generated/api.github.com.json
-    python -m tests.simulators.github.trim package/generated/api.github.com.json
+    python tests/simulators/github/trim.py package/generated/api.github.com.json
 
 Descriptions and examples go; what decides whether a reply is right stays.
 """
@@ -25,6 +25,7 @@ DOCUMENT = Path(__file__).with_name("openapi.json.gz")
 
 _REPOSITORY = "/repos/{owner}/{repo}"
 _PATHS = (
+    "/orgs/{org}/teams/{team_slug}/members",
     "/rate_limit",
     "/user",
     "/user/{account_id}",
@@ -43,6 +44,7 @@ _IN_REPOSITORY = (
     "/branches",
     "/branches/{branch}",
     "/code-scanning/default-setup",
+    "/codeowners/errors",
     "/collaborators",
     "/collaborators/{username}",
     "/collaborators/{username}/permission",
@@ -94,6 +96,7 @@ _IN_REPOSITORY = (
     "/rules/branches/{branch}",
     "/rulesets",
     "/rulesets/{ruleset_id}",
+    "/tags",
     "/topics",
     "/vulnerability-alerts",
 )

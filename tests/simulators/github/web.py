@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from tests.simulators.github import rulesets
 from tests.simulators.github.api import Api
 from tests.simulators.github.routing import Refused, Reply
-from tests.simulators.github.smart_http import backend, is_push
+from tests.simulators.github.smart_http import backend, is_push, pushed_refs
 from tests.simulators.github.wire import Handler
 
 if TYPE_CHECKING:
@@ -58,7 +60,17 @@ class Web(Handler):
         if not self._may(push, role):
             raise Refused(403, "Permission to the repository denied.")
         login = self.account.login if self.account else None
-        reply = backend(known, found[3], self.command, query, self.headers, body, login)
+        guards = ""
+        if push and self.command == "POST":
+            data = body
+            if self.headers.get("Content-Encoding") == "gzip":
+                data = gzip.decompress(body)
+            with self.hub.lock:
+                kinds = {r: rulesets.guards(known, r, role) for r in pushed_refs(data)}
+            guards = "\n".join(f"{r} {' '.join(sorted(k))}" for r, k in kinds.items())
+        reply = backend(
+            known, found[3], self.command, query, self.headers, body, login, guards
+        )
         if push and self.command == "POST":
             with self.hub.lock:
                 self.hub.pushed(known)
