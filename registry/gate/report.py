@@ -86,13 +86,14 @@ def as_json(findings: Sequence[Finding], bundles: int | None = None) -> str:
 def as_text(findings: Iterable[Finding]) -> str:
     """Findings as plain lines.
 
-    A line never begins with a foreign text, which a runner could take for a command.
+    A line never begins with a foreign text, which a runner could take for a command,
+    and never holds ``##[``, the older form, which GitHub's runner obeys anywhere.
     """
     lines: list[str] = []
     for one in findings:
         lines.append(f"{one.severity.value} {one.code} {_place(one)}: {one.what}")
         lines.append(f"    fix: {one.fix}")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines).replace("##[", "# #[")
 
 
 def print_findings(
