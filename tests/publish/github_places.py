@@ -1,0 +1,88 @@
+"""A fake GitHub with commits, and releases that were built from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from registry.gate.github.connection import Patience
+from registry.publish.channels import publish
+from registry.publish.integrity import open_folder, tag_of
+from tests.simulators import models as made
+from tests.simulators.github.hub import FakeGitHub
+from tests.simulators.releases import SERIAL, head, make_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from registry.publish.channels.outcome import Published
+    from tests.simulators.github.state import Release
+
+__all__ = ["OWNER", "QUICK", "Place"]
+
+OWNER = "power"
+QUICK = Patience(timeout=20, attempts=4, pause=0.0, rate_limit=0.0, between_writes=0.0)
+
+
+class Place:
+    """A repository on the fake, and releases to publish there."""
+
+    def __init__(self, hub: FakeGitHub, folder: Path) -> None:
+        """Publish to a fake; releases are made in a folder."""
+        self.hub = hub
+        self.folder = folder
+        self.git = hub.git(hub.main)
+        self._tree = self.git.git("mktree")
+
+    def commit(self, serial: int) -> str:
+        """Put a commit on main."""
+        before = self.git.branch("main")
+        sha = self.git.commit(
+            self._tree,
+            [] if before is None else [before],
+            f"{serial}",
+            author=("A", "a@example.org"),
+            when=serial,
+        )
+        self.git.set_ref("refs/heads/main", sha)
+        return sha
+
+    def build(self, serial: int = SERIAL) -> Path:
+        """Make a release folder from a new commit."""
+        out = self.folder / f"release-{serial}"
+        start = head(serial).model_copy(update={"commit": self.commit(serial)})
+        make_release(out, [made.model()], start=start)
+        return out
+
+    def publish(self, release: Path, **options: Any) -> Published:
+        """Publish a release as the owner."""
+        environment = self.hub.environment(OWNER)
+        options = {"environment": environment, "patience": QUICK} | options
+        return publish(release, "github:", **options)
+
+    def stored(self, tag: str) -> list[Release]:
+        """All releases and drafts of a tag."""
+        return [one for one in self.hub.releases if one.tag_name == tag]
+
+    def assert_published(self, release: Path) -> Release:
+        """There is exactly one release of a folder, whole, and no draft."""
+        index, data = open_folder(release)
+        (one,) = self.stored(tag_of(data))
+        assert not one.draft
+        assert not [other for other in self.hub.releases if other.draft]
+        names = [asset.name for asset in one.assets]
+        assert len(names) == len(set(names))
+        flat = {path.name for path in release.iterdir() if path.is_file()}
+        assert set(names) == flat | {"folder.zip"}
+        for asset in one.assets:
+            assert asset.state == "uploaded"
+            if asset.name != "folder.zip":
+                assert asset.data == (release / asset.name).read_bytes()
+        assert self.git.resolve(f"refs/tags/{one.tag_name}") == index.commit
+        assert self.hub.violations == []
+        return one
+
+    @property
+    def latest(self) -> str | None:
+        """The tag of the latest release."""
+        found = self.hub.latest_release(self.hub.main)
+        return None if found is None else found.tag_name
