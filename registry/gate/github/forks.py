@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -106,7 +106,7 @@ def fork_of(connection: Connection, registry: Home, account: Account) -> Home:
     Raises:
         RegistryError: N001 to N005.
     """
-    repository = connection.api.get_repo(registry.name, lazy=True)
+    repository = replace(connection, name=registry.name).repository
 
     def look() -> Home | None:
         name = f"{account.login}/{registry.name.partition('/')[2]}"

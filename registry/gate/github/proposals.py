@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
@@ -244,7 +244,7 @@ class _Pulls:
 
     def listed(self, state: str) -> list[PullRequest]:
         """Those that are made from this very repository."""
-        api = self.connection.api.get_repo(self.registry.name, lazy=True)
+        api = replace(self.connection, name=self.registry.name).repository
         found = api.get_pulls(state=state, head=self.head, base=self.base)
         # One whose fork is gone names no repository, and can no longer be mended.
         return [one for one in found if one.head.repo and self._ours(one)]
@@ -262,7 +262,7 @@ class _Pulls:
 
     def open(self, title: str, body: str, *, pushed: bool, by: str) -> Proposed:
         """Find the open one, or open one."""
-        api = self.connection.api.get_repo(self.registry.name, lazy=True)
+        api = replace(self.connection, name=self.registry.name).repository
         inside = self.target.id == self.registry.id
         asked = 0
 
