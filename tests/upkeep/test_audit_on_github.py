@@ -1,0 +1,162 @@
+"""The audit against a GitHub on loopback, set up by the very commands that we print."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from registry.cli import app
+from registry.documents.findings import RegistryError
+from registry.documents.maintainers import Maintainer, Maintainers, maintainers_bytes
+from registry.gate.github.connection import connect
+from registry.upkeep.audit import audit
+from registry.upkeep.wanted import wishes
+from tests.simulators.github.hub import QUICK, FakeGitHub
+from tests.simulators.github_cli import gh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from registry.gate.github.connection import Connection
+
+PEOPLE = {11: "ada", 12: "ben", 13: "cyd"}
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[FakeGitHub]:
+    """A repository with maintainers and code owners, and no settings yet."""
+    with FakeGitHub(tmp_path) as hub:
+        for number, login in PEOPLE.items():
+            hub.add_user(login, number)
+            hub.add_maintainer(login)
+        people = tuple(Maintainer(id=who, login=name) for who, name in PEOPLE.items())
+        named = Maintainers(schema_id="maintainers/1", approvals=2, maintainers=people)
+        files = {
+            ".github/CODEOWNERS": b"* @ada @ben @cyd\n",
+            "registry/trust/maintainers.yaml": maintainers_bytes(named),
+        }
+        repository = hub.connection("power").repository
+        for path, data in files.items():
+            repository.create_file(path, f"Add {path}", data, branch="main")
+        yield hub
+
+
+def set_up(hub: FakeGitHub, root: Path) -> Connection:
+    """Follow docs/github-settings.md from top to bottom."""
+    owner = hub.connection("power")
+    for way in wishes().ways.values():
+        gh(owner, way.command, root, ID="11")
+    return owner
+
+
+def test_a_new_repository_lacks_nearly_everything(hub: FakeGitHub) -> None:
+    done = audit(hub.connection("power"))
+    wrong = {name for name, state in done.states.items() if state == "differs"}
+    assert {"main-approval", "tags-unmoved", "actions-pinned", "alerts"} <= wrong
+    assert {one.code for one in done.findings} == {"N040"}
+    assert len(wrong) > 30
+    assert hub.violations == []
+
+
+def test_the_printed_commands_make_everything_right(
+    hub: FakeGitHub, repository: Path
+) -> None:
+    owner = set_up(hub, repository)
+    hub.requests.clear()
+    done = audit(owner)
+    assert done.findings == ()
+    assert set(done.states.values()) == {"ok"}
+    assert hub.violations == []
+    assert {asked.method for asked in hub.requests} == {"GET"}
+    assert len(hub.requests) <= 30
+
+
+def test_a_jobs_token_reads_what_it_may_and_says_what_it_may_not(
+    hub: FakeGitHub, repository: Path
+) -> None:
+    set_up(hub, repository)
+    token = hub.job_token({"contents": "read"})
+    environment = hub.environment() | {"GH_TOKEN": token}
+    done = audit(connect(environment=environment, patience=QUICK))
+    assert done.states["main-approval"] == "ok"
+    assert done.states["actions-pinned"] == "unread"
+    assert done.states["releases-immutable"] == "unread"
+    assert "differs" not in done.states.values()
+    assert {one.code for one in done.findings} == {"N041"}
+    assert not done.fine
+
+
+def test_without_a_token_nothing_is_fine_that_was_not_read(
+    hub: FakeGitHub, repository: Path
+) -> None:
+    set_up(hub, repository)
+    done = audit(hub.connection())
+    assert "differs" not in done.states.values()
+    assert done.states["actions-selected"] == "unread"
+
+
+def test_github_down_is_said_once(hub: FakeGitHub) -> None:
+    hub.fail("GET", "", 503, times=1000)
+    with pytest.raises(RegistryError) as caught:
+        audit(hub.connection("power"))
+    assert [one.code for one in caught.value.findings] == ["N001"]
+
+
+def test_a_hiccup_is_read_again(hub: FakeGitHub, repository: Path) -> None:
+    owner = set_up(hub, repository)
+    for path in ("/pages$", "/rulesets$", "CODEOWNERS"):
+        for kind in (502, "cut"):
+            hub.fail("GET", path, kind)
+    assert audit(owner).fine
+
+
+def test_an_answer_that_breaks_off_is_not_taken_for_one(
+    hub: FakeGitHub, repository: Path
+) -> None:
+    owner = set_up(hub, repository)
+    hub.fail("GET", "/pages$", "short", times=9)
+    done = audit(owner)
+    assert done.states["site-https"] == "unread"
+    assert [one.code for one in done.findings] == ["N041"]
+
+
+def test_a_team_of_maintainers(hub: FakeGitHub, repository: Path) -> None:
+    owner = set_up(hub, repository)
+    hub.settings.rulesets.clear()
+    file = owner.repository.get_contents(".github/CODEOWNERS")
+    owner.repository.update_file(
+        file.path, "Name a team", b"* @power/keepers\n", file.sha, branch="main"
+    )
+    hub.teams["power/keepers"] = ["ada", "ben"]
+    found = [one.what for one in audit(owner).findings if one.code == "N044"]
+    assert found == ["@power/keepers lacks cyd"]
+
+
+def test_the_command(
+    hub: FakeGitHub, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up(hub, repository)
+    for name, value in hub.environment("power").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    done = CliRunner().invoke(app, ["github", "audit-settings", "--json"])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["findings"] == []
+    hub.settings.workflow["default_workflow_permissions"] = "write"
+    done = CliRunner().invoke(app, ["github", "audit-settings"])
+    assert done.exit_code == 1
+    assert "error N040 github/token-read: default_workflow_permissions is write" in (
+        done.stdout
+    )
+    assert f"{len(wishes().settings) - 1} settings as they should be, 1 differ" in (
+        done.stdout
+    )
+    hub.settings.workflow["default_workflow_permissions"] = "read"
+    monkeypatch.setenv("GH_TOKEN", hub.job_token({"contents": "read"}))
+    done = CliRunner().invoke(app, ["github", "audit-settings"])
+    assert done.exit_code == 1
+    assert "warning N041" in done.stdout
