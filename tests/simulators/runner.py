@@ -39,7 +39,7 @@ class Hub(Protocol):
     def bare(self) -> Path:
         """The repository, bare."""
 
-    def environment(self, login: str | None = None) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """GITHUB_REPOSITORY and the servers' addresses."""
 
     def job_token(self, permissions: Mapping[str, str]) -> str:
