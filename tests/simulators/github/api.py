@@ -85,34 +85,39 @@ class Api(Handler):
         return self.hub.role(known, self.account, self.token)
 
     def _check_rights(self, found: Route, ask: Ask) -> None:
-        if self.token is not None and self.token.permissions is not None:
-            self._check_job(found, ask)
-            return
+        """Refuse what the asker's role, or the token's permissions, do not allow.
+
+        GitHub lets tokens read some public things without the permission. In a private
+        copy of the repository it does not, so the fake never does.
+        """
+        token = self.token
+        job = token is not None and token.repository is not None
+        who = "integration" if job else "personal access token"
+        needs = {"X-Accepted-GitHub-Permissions": "=".join(found.needs)}
+        refused = Refused(403, f"Resource not accessible by {who}", headers=needs)
+        if token is not None and token.permissions is not None:
+            if not self._permits(found, ask):
+                raise refused
+            if job:
+                return
         role = self._sees(ask.repository)
         if _ROLES.index(role) >= _ROLES.index(found.role):
             return
         if self.account is None:
             raise Refused(401, "Requires authentication")
         if found.role == "admin":
-            raise Refused(403, "Must have admin rights to Repository.")
-        raise Refused(403, "Resource not accessible by personal access token")
+            raise Refused(403, "Must have admin rights to Repository.", headers=needs)
+        raise refused
 
-    def _check_job(self, found: Route, ask: Ask) -> None:
-        """Refuse what a workflow job's token has no permission for.
-
-        GitHub lets such a token read some public things without the permission. In a
-        private copy of the repository it does not, so the fake never does.
-        """
+    def _permits(self, found: Route, ask: Ask) -> bool:
         assert self.token is not None
-        assert self.token.permissions is not None
         name, level = found.needs
-        granted = self.token.permissions.get(name, "none")
+        granted = (self.token.permissions or {}).get(name, "none")
         if name == "metadata":
             granted = "read"
-        if self.token.repository != ask.repository.id and level != "read":
+        if self.token.repository not in {None, ask.repository.id} and level != "read":
             granted = "none"
-        if _LEVELS.index(granted) < _LEVELS.index(level):
-            raise Refused(403, "Resource not accessible by integration")
+        return _LEVELS.index(granted) >= _LEVELS.index(level)
 
     def _limit(self) -> None:
         used = self._count(1)

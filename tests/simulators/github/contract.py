@@ -130,11 +130,17 @@ def _validator(schema: dict[str, Any]) -> Draft4Validator:
 
 
 class Contract:
-    """The violations of one fake."""
+    """The violations of one fake.
+
+    Attributes:
+        violations: what was not as the document says.
+        answered: method, path and status of all replies.
+    """
 
     def __init__(self) -> None:
         """Nothing is violated yet."""
         self.violations: list[str] = []
+        self.answered: set[tuple[str, str, int]] = set()
         self._right: set[tuple[object, ...]] = set()
 
     def check_reply(self, method: str, template: str, status: int, body: Any) -> None:
@@ -146,6 +152,7 @@ class Contract:
             status: the reply's.
             body: its JSON, or None if it has none.
         """
+        self.answered.add((method, template, status))
         check = _reply(method, template, status)
         if check is False:
             self._note(method, template, f"undocumented status {status}")

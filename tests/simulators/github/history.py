@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tests.simulators.github.git import GitFailed
+from tests.simulators.github.git import Bare
 from tests.simulators.github.routing import Ask, Refused, Reply, page
 from tests.simulators.github.shapes import node, simple_user
 
 if TYPE_CHECKING:
-    from tests.simulators.github.git import Bare
     from tests.simulators.github.hub import FakeGitHub
     from tests.simulators.github.state import Account, Repository
 
@@ -55,9 +57,7 @@ def identity(account: Account) -> tuple[str, str]:
 
 def git_commit(hub: FakeGitHub, known: Repository, sha: str) -> dict[str, Any]:
     """A commit as git has it."""
-    form = "%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
-    text = hub.git(known).git("show", "-s", f"--format={form}", sha)
-    tree, parents, an, ae, at, cn, ce, ct, message = text.split("\0")
+    tree, parents, an, ae, at, cn, ce, ct, message = _read(known.bare, sha)
     start = f"{hub.api}/repos/{hub.full_name(known)}"
     html = f"{hub.web}/{hub.full_name(known)}/commit"
     return {
@@ -79,6 +79,13 @@ def git_commit(hub: FakeGitHub, known: Repository, sha: str) -> dict[str, Any]:
         ],
         "verification": dict(UNSIGNED),
     }
+
+
+@lru_cache(maxsize=4096)
+def _read(bare: Path, sha: str) -> list[str]:
+    """The parts of a commit; what a commit holds never changes."""
+    form = "%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
+    return Bare(bare).git("show", "-s", f"--format={form}", sha).split("\0")
 
 
 def commit_body(
@@ -173,68 +180,96 @@ def compared(ask: Ask, basehead: str) -> dict[str, Any]:
 
 
 def changed_files(
-    hub: FakeGitHub, known: Repository, before: str | None, after: str
+    hub: FakeGitHub,
+    known: Repository,
+    before: str | None,
+    after: str,
+    *,
+    patches: bool = True,
 ) -> list[dict[str, Any]]:
-    """The files that differ between two commits, at most 3,000 as on GitHub."""
-    bare = hub.git(known)
+    """The files that differ between two commits, at most 3,000 as on GitHub.
+
+    Args:
+        hub: the fake.
+        known: the repository.
+        before: a commit; None stands for nothing.
+        after: a commit.
+        patches: whether to show the lines that differ.
+    """
     if before is None:
-        before = bare.git("hash-object", "-t", "tree", "-w", "--stdin", data=b"")
-    raw = bare.raw("diff-tree", "-r", "-z", "-M", "--raw", before, after)
-    lines = bare.raw("diff-tree", "-r", "-z", "-M", "--numstat", before, after)
-    counts = _counts(lines)
-    shown = []
+        before = hub.git(known).git("mktree", data=b"")
     start = f"{hub.api}/repos/{hub.full_name(known)}/contents"
     html = f"{hub.web}/{hub.full_name(known)}"
-    words = iter(raw.decode("utf-8", "surrogateescape").split("\0")[:-1])
-    for word in words:
-        old_mode, new_mode, old, new, status = word.lstrip(":").split(" ")
-        name = next(words)
-        previous = name
-        if status[0] in "RC":
-            name = next(words)
-        added, removed = counts[name]
-        path = quote(name.encode("utf-8", "surrogateescape"))
+    changes = _changes(known.bare, before, after)
+    texts = _patches(known.bare, before, after) if patches else ()
+    # A file that became a link is one change, but two parts of git's patch.
+    patches = len(texts) == len(changes)
+    shown = []
+    for at, changed in enumerate(changes[:3000]):
+        path = quote(changed.path.encode("utf-8", "surrogateescape"))
         entry: dict[str, Any] = {
-            "sha": old if status == "D" else new,
-            "filename": name.encode("utf-8", "surrogateescape").decode(
-                "utf-8", "replace"
-            ),
-            "status": _STATUSES[status[0]],
-            "additions": added,
-            "deletions": removed,
-            "changes": added + removed,
+            "sha": changed.sha,
+            "filename": _readable(changed.path),
+            "status": changed.status,
+            "additions": changed.added,
+            "deletions": changed.removed,
+            "changes": changed.added + changed.removed,
             "blob_url": f"{html}/blob/{after}/{path}",
             "raw_url": f"{html}/raw/{after}/{path}",
             "contents_url": f"{start}/{path}?ref={after}",
         }
-        if previous != name:
-            entry["previous_filename"] = previous
-        if "160000" not in {old_mode, new_mode} and added + removed:
-            entry["patch"] = _patch(bare, before, after, name)
+        if changed.previous != changed.path:
+            entry["previous_filename"] = _readable(changed.previous)
+        if patches and "\n@@" in texts[at]:
+            entry["patch"] = texts[at][texts[at].index("\n@@") + 1 :].rstrip("\n")
         shown.append(entry)
-        if len(shown) == 3000:
-            break
     return shown
 
 
-def _patch(bare: Bare, before: str, after: str, name: str) -> str:
-    try:
-        text = bare.raw("diff-tree", "-r", "-p", before, after, "--", name)
-    except GitFailed:
-        return ""
-    shown = text.decode("utf-8", "replace")
-    return shown[shown.find("\n@@") + 1 :].rstrip("\n") if "\n@@" in shown else ""
+def _readable(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _counts(data: bytes) -> dict[str, tuple[int, int]]:
-    """Lines added and removed by file; 0 for binary files."""
-    counts = {}
-    words = iter(data.decode("utf-8", "surrogateescape").split("\0")[:-1])
-    for word in words:
-        added, removed, name = word.split("\t")
-        if not name:  # a rename: both names follow
-            next(words)
-            name = next(words)
-        binary = added == "-"
-        counts[name] = (0, 0) if binary else (int(added), int(removed))
-    return counts
+@dataclass(frozen=True, slots=True)
+class _Change:
+    path: str
+    previous: str
+    status: str
+    sha: str
+    added: int
+    removed: int
+
+
+@lru_cache(maxsize=1024)
+def _changes(bare: Path, before: str, after: str) -> tuple[_Change, ...]:
+    words = ("diff-tree", "-r", "-z", "-M", "--raw", "--numstat", before, after)
+    text = Bare(bare).raw(*words).decode("utf-8", "surrogateescape")
+    parts = iter(text.split("\0")[:-1])
+    found: list[tuple[str, str, str, str]] = []
+    counts: dict[str, tuple[int, int]] = {}
+    for part in parts:
+        if part.startswith(":"):
+            _, _, old, new, status = part.split(" ")
+            previous = path = next(parts)
+            if status[0] in "RC":
+                path = next(parts)
+            sha = old if status == "D" else new
+            found.append((path, previous, _STATUSES[status[0]], sha))
+            continue
+        added, removed, path = part.split("\t")
+        if not path:  # a rename: both names follow
+            next(parts)
+            path = next(parts)
+        counts[path] = (0, 0) if added == "-" else (int(added), int(removed))
+    return tuple(_Change(*parts, *counts[parts[0]]) for parts in found)
+
+
+@lru_cache(maxsize=64)
+def _patches(bare: Path, before: str, after: str) -> tuple[str, ...]:
+    """What differs in each file, in the order of ``_changes``."""
+    data = Bare(bare).raw("diff-tree", "-r", "-M", "-p", before, after)
+    # Lines of files have a sign before them, so only git's own start like this.
+    return tuple(
+        part.decode("utf-8", "replace")
+        for part in (b"\n" + data).split(b"\ndiff --git ")[1:]
+    )

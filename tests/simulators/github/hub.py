@@ -280,6 +280,9 @@ class FakeGitHub(People, Proposing, Trouble):
         self, known: Repository, account: Account | None, token: Token | None
     ) -> bool:
         """Whether drafts of releases are shown."""
+        permissions = None if token is None else token.permissions
+        if permissions is not None and permissions.get("contents") != "write":
+            return False
         return self.role(known, account, token) in {"write", "maintain", "admin"}
 
     def may_label(

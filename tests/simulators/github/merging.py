@@ -70,8 +70,8 @@ def merged_commit(
 def refresh(hub: FakeGitHub, known: Repository, pull: Pull) -> None:
     """Bring an open pull request up to date with the branches of both sides."""
     bare = hub.git(known)
-    base = bare.branch(pull.base)
-    if not pull.open or base is None:
+    base = bare.branch(pull.base) if pull.open else None
+    if base is None:
         return
     source = hub.repositories.get(pull.head_repository or 0)
     head = None if source is None else hub.git(source).branch(pull.head)

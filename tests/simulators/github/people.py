@@ -112,6 +112,19 @@ class People:
             self.tokens[value] = Token(value, 41898282, granted, self.main.id)
         return value
 
+    def fine_token(self, login: str, permissions: Mapping[str, str]) -> str:
+        """A person's token that may do part of what the person may.
+
+        Args:
+            login: the person.
+            permissions: such as ``{"contents": "write", "administration": "read"}``.
+        """
+        value = f"github_pat_{secrets.token_hex(20)}"
+        granted = {name.replace("-", "_"): level for name, level in permissions.items()}
+        with self.lock:
+            self.tokens[value] = Token(value, self.person(login).id, granted)
+        return value
+
     def revoke_token(self, value: str) -> None:
         """Make a token unknown: requests with it are answered 401."""
         with self.lock:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.simulators.github.history import changed_files, commit_page
 from tests.simulators.github.merging import CannotMerge
 from tests.simulators.github.routing import Ask, Refused, Reply, invalid, page, route
+from tests.simulators.github.rulesets import active
 from tests.simulators.github.shapes import label, node, repository, simple_user
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def simple_pull(hub: FakeGitHub, known: Repository, pull: Pull) -> dict[str, Any
 
 def _whole(ask: Ask, pull: Pull) -> dict[str, Any]:
     hub, known = ask.hub, ask.repository
-    files = changed_files(hub, known, _base(ask, pull), pull.head_sha)
+    files = changed_files(hub, known, _base(ask, pull), pull.head_sha, patches=False)
     mergeable = pull.test_merge is not None if pull.open else None
     state = "unknown" if mergeable is None else "clean" if mergeable else "dirty"
     by = None if pull.merged_by is None else simple_user(hub, pull.merged_by)
@@ -243,6 +244,7 @@ def _merge(ask: Ask) -> Reply:
     if wanted.get("sha", pull.head_sha) != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
     method = wanted.get("merge_method", "merge")
+    _check_rules(ask, pull)
     if not ask.repository.settings.flags[f"allow_{_FLAGS[method]}"]:
         raise Refused(405, f"{method.title()} merges are not allowed.")
     try:
@@ -258,6 +260,33 @@ def _merge(ask: Ask) -> Reply:
         raise Refused(405, str(reason)) from None
     text = "Pull Request successfully merged"
     return Reply(200, {"sha": sha, "merged": True, "message": text})
+
+
+def _check_rules(ask: Ask, pull: Pull) -> None:
+    """Refuse a merge that the rules of its base do not allow.
+
+    Raises:
+        Refused: 405.
+    """
+    for rule, _ in active(ask.repository, f"refs/heads/{pull.base}"):
+        if rule["type"] == "merge_queue":
+            raise Refused(405, "Changes must be made through the merge queue")
+        wanted = rule.get("parameters", {}).get("required_approving_review_count", 0)
+        if rule["type"] == "pull_request" and _approvals(ask, pull) < wanted:
+            plural = "" if wanted == 1 else "s"
+            text = f"At least {wanted} approving review{plural} is required"
+            raise Refused(405, f"{text} by reviewers with write access.")
+
+
+def _approvals(ask: Ask, pull: Pull) -> int:
+    """How many people who may push approve the head as it is now."""
+    last = {review.user: review for review in pull.reviews}
+    return sum(
+        review.state == "APPROVED"
+        and review.commit_id == pull.head_sha
+        and ask.hub.may_push(ask.repository, ask.hub.accounts[user], None)
+        for user, review in last.items()
+    )
 
 
 _FLAGS = {"merge": "merge_commit", "squash": "squash_merge", "rebase": "rebase_merge"}

@@ -86,8 +86,9 @@ class Token:
 
     Attributes:
         account: id of the account that acts.
-        permissions: of a workflow's job, such as ``{"contents": "read"}``; None for a
-            person's token, which may do what the person may.
+        permissions: of a workflow's job, or of a fine-grained token, such as
+            ``{"contents": "read"}``; None for a token that may do all that its person
+            may.
         repository: id of the only repository of a job's token.
     """
 

@@ -79,7 +79,8 @@ class Web(Handler):
     def _may(self, push: bool, role: str) -> bool:
         if self.token is not None and self.token.permissions is not None:
             granted = self.token.permissions.get("contents", "none")
-            return granted == "write" or (not push and granted == "read")
+            if granted == "none" or (push and granted != "write"):
+                return False
         return not push or role in {"write", "maintain", "admin"}
 
     def _download(self, found: re.Match[str]) -> Reply:
