@@ -12,7 +12,15 @@ from typing import Annotated
 import typer
 
 from registry import __version__, printing
-from registry.commands import downloading, github, trust, verifying, watch, withdrawing
+from registry.commands import (
+    downloading,
+    github,
+    reviewing,
+    trust,
+    verifying,
+    watch,
+    withdrawing,
+)
 from registry.commands.options import Jobs, Json, Rev, Root
 from registry.gate import terminal
 from registry.gate.progress import progress_line
@@ -29,6 +37,7 @@ app.add_typer(trust.app, name="trust")
 app.add_typer(github.app, name="github")
 app.add_typer(watch.app, name="watch")
 app.command()(verifying.verify)
+app.command()(reviewing.review)
 app.command()(withdrawing.withdraw)
 app.command()(downloading.download)
 

@@ -1,1 +1,1 @@
-"""What a maintainer looks at before approving: one packet for each change."""
+"""The packet that a maintainer reads before approving a change."""
