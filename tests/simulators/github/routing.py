@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from tests.simulators.github.hub import FakeGitHub
     from tests.simulators.github.state import Account, Repository, Token
 
-__all__ = ["Ask", "Refused", "Reply", "Route", "find", "invalid", "page", "route"]
+__all__ = [
+    "Ask",
+    "Refused",
+    "Reply",
+    "Route",
+    "declared",
+    "find",
+    "invalid",
+    "page",
+    "route",
+    "split",
+]
 
 _DOCUMENTATION = "https://docs.github.com/rest"
 _LONG = frozenset({"path", "ref", "branch", "basehead"})
@@ -237,3 +248,8 @@ def page(ask: Ask, items: list[Any], key: str | None = None) -> Reply:
 
 def _whole(text: str | None, otherwise: int) -> int:
     return int(text) if text is not None and text.isdigit() else otherwise
+
+
+def declared() -> set[tuple[str, str]]:
+    """Method and path of all operations."""
+    return {(known.method, known.template) for known in _ROUTES}
