@@ -92,7 +92,7 @@ def published(done: Published) -> Shown:
     """Where a release is now."""
     document = {
         "schema": "publish/1",
-        "folder": str(done.place),
+        "place": str(done.place),
         "files": done.files,
         "tag": done.tag,
         "new": done.new,

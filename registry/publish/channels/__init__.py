@@ -66,7 +66,7 @@ def publish(
 
 
 def latest_commit(connection: Connection) -> str | None:
-    """Give the commit of the newest release on GitHub; see `github_releases`."""
-    from registry.publish.channels import github_releases  # noqa: PLC0415 - slow
+    """Give the commit of the newest release on GitHub; see `github_latest`."""
+    from registry.publish.channels import github_latest  # noqa: PLC0415 - slow
 
-    return github_releases.latest_commit(connection)
+    return github_latest.latest_commit(connection)

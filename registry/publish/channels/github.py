@@ -7,35 +7,26 @@ files are there with the right digests.
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import github
-
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.gate.github.connection import (
-    ABSENT,
-    LIMITED,
-    PATIENT,
-    REFUSED,
-    UNREACHABLE,
-    asking,
-    connect,
-)
+from registry.gate.github.connection import PATIENT, asking, connect
 from registry.gate.github.writing import settle
 from registry.publish.channels.github_assets import differences, fill
+from registry.publish.channels.github_drafts import (
+    Vanished,
+    only_draft,
+    remove_drafts,
+    watching,
+)
+from registry.publish.channels.github_latest import by_serial, settle_latest
 from registry.publish.channels.github_releases import (
-    index_of,
-    latest,
-    mark_of,
     marked,
-    newest,
     published,
-    releases,
-    serial_of,
+    readable_index,
     tag_commit,
 )
 from registry.publish.channels.outcome import Published
@@ -44,10 +35,11 @@ from registry.publish.difference import change_notes
 from registry.publish.integrity import check_folder, open_folder, tag_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from github.GitRelease import GitRelease
 
+    from registry.documents.findings import Finding
     from registry.gate.github.connection import Connection, Patience
     from registry.publish.channels.parcels import Parcel
     from registry.publish.index import Index
@@ -77,12 +69,7 @@ VANISHED = code(
     "W11",
 )
 
-_PASSING: Final = frozenset({UNREACHABLE.id, LIMITED.id})
 _TITLE: Final = "Power models of {day}, {tag}"
-
-
-class _Vanished(Exception):  # noqa: N818 - it says what happened
-    """The draft is gone: another publisher has deleted or published it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +126,7 @@ def publish(
         for _ in range(patience.attempts):
             try:
                 return _once(sending)
-            except _Vanished:
+            except Vanished:
                 show("the draft vanished: beginning again")
     what = f"after {patience.attempts} attempts"
     raise RegistryError(finding(VANISHED, tag, what))
@@ -147,37 +134,45 @@ def publish(
 
 def _once(sending: _Sending) -> Published:
     """Look what is there and do the rest."""
-    connection, tag = sending.connection, sending.tag
+    connection, tag, serial = sending.connection, sending.tag, sending.index.serial
     sending.progress(f"looking for {tag}")
     with asking("the releases"):
         found = published(connection, tag)
     new = found is None
     if found is None:
         _check_tag(sending, there=False)
-        draft = _draft(sending)
-        with _watching(sending, draft):
-            fill(connection, draft, sending.parcels, sending.progress)
-            _compare(sending, draft)
+        sending.progress("making a draft")
+        draft = only_draft(
+            connection, tag, title=sending.title, commit=sending.commit, serial=serial
+        )
+        with watching(connection, draft):
+            _fill(sending, draft)
             found = _make_public(sending, draft)
-    _compare(sending, found)
+    if problems := differences(connection, found, sending.parcels):
+        raise RegistryError(problems)
     _check_tag(sending, there=True)
     sending.progress("tidying up")
-    first = _settle_latest(sending)
-    _remove_drafts(sending)
+    first = settle_latest(connection)
+    remove_drafts(connection, tag, serial)
     return Published(
         place=found.html_url,
         tag=tag,
         new=new,
-        latest=first.tag_name == tag,
-        serial=sending.index.serial,
+        latest=first == tag,
+        serial=serial,
         files=len(sending.parcels),
     )
 
 
-def _compare(sending: _Sending, release: GitRelease) -> None:
-    problems = differences(sending.connection, release, sending.parcels)
-    if problems:
-        raise RegistryError(problems)
+def _fill(sending: _Sending, draft: GitRelease) -> None:
+    """Send files until the draft has them all; another publisher may do the same."""
+    problems: list[Finding] = []
+    for _ in range(sending.connection.patience.attempts):
+        fill(sending.connection, draft, sending.parcels, sending.progress)
+        problems = differences(sending.connection, draft, sending.parcels)
+        if not problems:
+            return
+    raise RegistryError(problems)
 
 
 def _check_tag(sending: _Sending, *, there: bool) -> None:
@@ -189,60 +184,13 @@ def _check_tag(sending: _Sending, *, there: bool) -> None:
         raise RegistryError(finding(TAG_TAKEN, sending.tag, what))
 
 
-@contextlib.contextmanager
-def _watching(sending: _Sending, draft: GitRelease) -> Iterator[None]:
-    """Tell apart what is wrong with a draft from a draft that is no more."""
-    try:
-        yield
-    except RegistryError as error:
-        with asking("the releases"):
-            there = releases(sending.connection)
-        if any(one.draft and one.id == draft.id for one in there):
-            raise
-        if not any(found.code in {ABSENT.id, REFUSED.id} for found in error.findings):
-            raise
-        raise _Vanished from error
-
-
-def _draft(sending: _Sending) -> GitRelease:
-    """Find the draft of the tag, or make one; of several the first one is kept."""
-    connection = sending.connection
-
-    def drafts() -> list[GitRelease]:
-        there = releases(connection)
-        found = [one for one in there if one.draft and one.tag_name == sending.tag]
-        return sorted(found, key=lambda one: one.id)
-
-    def look() -> GitRelease | None:
-        return next(iter(drafts()), None)
-
-    def write() -> GitRelease:
-        return connection.repository.create_git_release(
-            sending.tag,
-            sending.title,
-            marked("This release is being prepared.", sending.index.serial),
-            draft=True,
-            target_commitish=sending.commit,
-            make_latest="false",
-        )
-
-    sending.progress("making a draft")
-    made = settle(look, write, what="making a draft", patience=connection.patience)
-    with asking("the releases"):
-        found = drafts() or [made]
-    for extra in found[1:]:
-        _remove(connection, extra)
-    return found[0]
-
-
 def _make_public(sending: _Sending, draft: GitRelease) -> GitRelease:
     connection, serial = sending.connection, sending.index.serial
     with asking("the releases"):
-        there = [(serial_of(connection, one), one) for one in releases(connection)]
-    before = newest(connection, (one for number, one in there if number < serial))
-    last = newest(connection, (one for _, one in there))
-    newer = last is not None and serial_of(connection, last) > serial
-    earlier = None if before is None else _index_of(connection, before)
+        others = by_serial(connection)
+        before = next((one for number, one in others if number < serial), None)
+        earlier = None if before is None else readable_index(connection, before)
+    newer = any(number > serial for number, _ in others)
     body = change_notes(earlier, sending.index, repository=connection.name)
 
     def write() -> GitRelease | None:
@@ -263,65 +211,3 @@ def _make_public(sending: _Sending, draft: GitRelease) -> GitRelease:
         what="publishing",
         patience=connection.patience,
     )
-
-
-def _settle_latest(sending: _Sending) -> GitRelease:
-    """Let GitHub's ``latest`` be the release with the highest serial.
-
-    Two publishers may each have seen the other's release too late, and one that was
-    killed may not have come to it.
-    """
-    connection = sending.connection
-    first: GitRelease | None = None
-
-    def look() -> GitRelease | None:
-        nonlocal first
-        first = newest(connection, releases(connection))
-        now = latest(connection)
-        return first if first and now and now.id == first.id else None
-
-    def write() -> None:
-        if first is not None:
-            first.update_release(
-                first.name or first.tag_name,
-                first.body or "",
-                draft=False,
-                make_latest="true",
-            )
-
-    what = "marking the newest release as the latest"
-    return settle(look, write, what=what, patience=connection.patience)
-
-
-def _index_of(connection: Connection, release: GitRelease) -> Index | None:
-    """Read the index of an earlier release, for the notes; None if it is damaged."""
-    try:
-        return index_of(connection, release)
-    except RegistryError as error:
-        if any(found.code in _PASSING for found in error.findings):
-            raise
-        return None
-
-
-def _remove_drafts(sending: _Sending) -> None:
-    """Delete drafts that nobody needs: of this tag, and ours of older commits.
-
-    An older draft was left by a publisher that did not finish; a later commit has a
-    release now. Drafts that people made have no mark of ours and stay.
-    """
-    with asking("the releases"):
-        there = [one for one in releases(sending.connection) if one.draft]
-    for one in there:
-        mark = mark_of(one)
-        older = mark is not None and mark < sending.index.serial
-        if one.tag_name == sending.tag or older:
-            _remove(sending.connection, one)
-
-
-def _remove(connection: Connection, draft: GitRelease) -> None:
-    def delete() -> bool:
-        with contextlib.suppress(github.UnknownObjectException):
-            draft.delete_release()
-        return True
-
-    settle(lambda: None, delete, what="deleting a draft", patience=connection.patience)

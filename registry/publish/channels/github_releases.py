@@ -1,8 +1,4 @@
-"""The releases of a repository on GitHub: which are ours, and which is the newest.
-
-`latest_commit(connection)` is the commit up to which everything was verified and
-published; None if there is no release yet.
-"""
+"""The releases of a repository on GitHub: which are ours, and what is in them."""
 
 from __future__ import annotations
 
@@ -13,29 +9,24 @@ from typing import TYPE_CHECKING, Final
 import github
 
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
-from registry.gate.github.connection import asking
+from registry.gate.github.connection import LIMITED, UNREACHABLE, asking
 from registry.publish.channels.github_assets import listed, read_asset
 from registry.publish.index import INDEX_BYTES, Index, read_index
 from registry.publish.integrity import INDEX, tag_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from github.GitRelease import GitRelease
 
     from registry.gate.github.connection import Connection
 
 __all__ = [
+    "has_our_tag",
     "index_of",
-    "latest",
-    "latest_commit",
-    "latest_index",
     "mark_of",
     "marked",
-    "newest",
     "published",
+    "readable_index",
     "releases",
-    "serial_of",
     "tag_commit",
 ]
 
@@ -49,6 +40,7 @@ MISLABELLED = code(
 )
 
 _TAG: Final = re.compile(r"r-[0-9a-f]{16}")
+_PASSING: Final = frozenset({UNREACHABLE.id, LIMITED.id})
 _MARK: Final = "<!-- power-dataset-registry serial {} -->"
 _MARKED: Final = re.compile(r"<!-- power-dataset-registry serial (\d{1,16}) -->\s*\Z")
 
@@ -61,7 +53,7 @@ def marked(text: str, serial: int) -> str:
 def mark_of(release: GitRelease) -> int | None:
     """Give the serial that our line names, or None if the release is not ours."""
     found = _MARKED.search(release.body or "")
-    ours = found is not None and _has_our_tag(release)
+    ours = found is not None and has_our_tag(release)
     return int(found.group(1)) if ours and found is not None else None
 
 
@@ -76,36 +68,6 @@ def published(connection: Connection, tag: str) -> GitRelease | None:
         found = connection.repository.get_release(tag)
         return None if found.draft else found
     return None
-
-
-def latest(connection: Connection) -> GitRelease | None:
-    """Find the release that GitHub shows and serves as the latest."""
-    with contextlib.suppress(github.UnknownObjectException):
-        found = connection.repository.get_latest_release()
-        return None if found.draft else found
-    return None
-
-
-def newest(connection: Connection, among: Iterable[GitRelease]) -> GitRelease | None:
-    """Find the published release with the highest serial; pre-releases do not count."""
-    found = [
-        release
-        for release in among
-        if _has_our_tag(release) and not release.draft and not release.prerelease
-    ]
-    return max(
-        found, key=lambda one: (serial_of(connection, one), one.id), default=None
-    )
-
-
-def serial_of(connection: Connection, release: GitRelease) -> int:
-    """Give the serial of a release: as marked, else as its index says, else 0."""
-    mark = mark_of(release)
-    if mark is not None:
-        return mark
-    with contextlib.suppress(RegistryError):
-        return index_of(connection, release).serial
-    return 0
 
 
 def index_of(connection: Connection, release: GitRelease) -> Index:
@@ -127,35 +89,19 @@ def index_of(connection: Connection, release: GitRelease) -> Index:
     return read_index(data, INDEX)
 
 
-def latest_index(connection: Connection) -> Index | None:
-    """Read the index of the newest published release, or None if there is none.
+def readable_index(connection: Connection, release: GitRelease) -> Index | None:
+    """Read the index of a release; None if it is damaged or is not ours at all.
 
     Raises:
-        RegistryError: As `index_of`.
+        RegistryError: N001 or N003, nobody can tell just now.
 
     """
-    with asking("the latest release"):
-        release = latest(connection)
-        if release is None or not _has_our_tag(release):
-            release = newest(connection, releases(connection))
-    return None if release is None else index_of(connection, release)
-
-
-def latest_commit(connection: Connection) -> str | None:
-    """Give the commit of the newest published release, from its checked index.
-
-    Args:
-        connection: The repository.
-
-    Returns:
-        The full name of the commit; None if there is no release, or one without.
-
-    Raises:
-        RegistryError: As `index_of`.
-
-    """
-    index = latest_index(connection)
-    return None if index is None else index.commit
+    try:
+        return index_of(connection, release)
+    except RegistryError as error:
+        if any(found.code in _PASSING for found in error.findings):
+            raise
+        return None
 
 
 def tag_commit(connection: Connection, tag: str) -> str | None:
@@ -165,5 +111,6 @@ def tag_commit(connection: Connection, tag: str) -> str | None:
     return None
 
 
-def _has_our_tag(release: GitRelease) -> bool:
+def has_our_tag(release: GitRelease) -> bool:
+    """Tell whether a release has a tag as this program gives."""
     return _TAG.fullmatch(release.tag_name) is not None
