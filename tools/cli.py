@@ -15,6 +15,8 @@ import typer
 from registry import __version__
 from registry.documents.limits import FILE_BYTES
 from registry.gate import terminal
+from tools.commands.submitting import submit
+from tools.dialogue import agreed, next_step, passphrase, say
 from tools.key_commands import revoke
 from tools.options import (
     Account,
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="powerkit",
-    help="Make, sign and check bundles of power measurements.",
+    help="Make, sign, check and submit bundles of power measurements.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -120,15 +122,15 @@ def import_specpower(
     if done.key:
         facts["key"] = done.key
     if json_output and not done.findings:
-        _say(facts, json_output=True)
+        say(facts, json_output=True)
         return
     print_findings(done.findings, json_output=json_output)
     if not json_output:
         for name in done.written:
             typer.echo(f"datasets/{name}")
-        _say(facts | {"written": len(done.written)}, json_output=False)
+        say(facts | {"written": len(done.written)}, json_output=False)
         if done.written and not founding:
-            _next("powerkit sign datasets/<id> --key FILE, for one bundle a change")
+            next_step("powerkit sign datasets/<id> --key FILE, for one bundle a change")
     if done.findings:
         raise typer.Exit(terminal.EXIT_FINDINGS)
 
@@ -273,11 +275,11 @@ def sign(
     from tools.bundles.sign import sign_bundle
     from tools.bundles.signers import open_key
 
-    signer = open_key(key, _passphrase, with_ssh_keygen=with_ssh_keygen)
+    signer = open_key(key, passphrase, with_ssh_keygen=with_ssh_keygen)
     name = sign_bundle(bundle, signer)
-    _say({"signed": bundle.resolve().name, "key": name}, json_output=json_output)
+    say({"signed": bundle.resolve().name, "key": name}, json_output=json_output)
     if not json_output:
-        _next("powerkit check (and once before it, if you are new: powerkit enrol)")
+        next_step("powerkit check (and once before it, if you are new: powerkit enrol)")
 
 
 @app.command()
@@ -297,13 +299,13 @@ def enrol(
     from tools.bundles.enrol import enrol as write
     from tools.bundles.signers import open_key
 
-    new = open_key(key, _passphrase, with_ssh_keygen=with_ssh_keygen)
+    new = open_key(key, passphrase, with_ssh_keygen=with_ssh_keygen)
     old = None
     if endorse_with is not None:
-        old = open_key(endorse_with, _passphrase, with_ssh_keygen=with_ssh_keygen)
+        old = open_key(endorse_with, passphrase, with_ssh_keygen=with_ssh_keygen)
     path = write(registry, contributor, login, new, time.time(), old)
     shown = path.relative_to(registry).as_posix()
-    _say({"enrolled": contributor, "file": shown}, json_output=json_output)
+    say({"enrolled": contributor, "file": shown}, json_output=json_output)
 
 
 app.command()(revoke)
@@ -342,6 +344,9 @@ def check(
         raise typer.Exit(terminal.EXIT_FINDINGS)
 
 
+app.command()(submit)
+
+
 def _publish(
     draft: Draft,
     registry: Path,
@@ -357,39 +362,16 @@ def _publish(
         registry,
         frozenset(not_a_name or ()),
         show=lambda text: typer.echo(text, nl=False, err=json_output),
-        confirm=None if yes else _agreed,
+        confirm=None if yes else agreed,
     )
     if folder is None:
         _stopped()
     shown = folder.relative_to(registry).as_posix()
-    _say({"packed": draft.dataset, "folder": shown}, json_output=json_output)
+    say({"packed": draft.dataset, "folder": shown}, json_output=json_output)
     if not json_output:
-        _next(f"powerkit sign {shown} --key FILE")
-
-
-def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can be asked: look it over, then give --yes")
-    return typer.confirm(question)
+        next_step(f"powerkit sign {shown} --key FILE")
 
 
 def _stopped() -> NoReturn:
     typer.echo("Nothing was written.", err=True)
     raise typer.Exit(terminal.EXIT_FINDINGS)
-
-
-def _passphrase(question: str) -> str:
-    return str(typer.prompt(question, hide_input=True, err=True))
-
-
-def _next(step: str) -> None:
-    typer.echo(f"next: {step}")
-
-
-def _say(facts: dict[str, object], *, json_output: bool) -> None:
-    import json
-
-    if json_output:
-        typer.echo(json.dumps(facts, sort_keys=True))
-    else:
-        typer.echo(", ".join(f"{name}: {value}" for name, value in facts.items()))

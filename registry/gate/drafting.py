@@ -102,19 +102,21 @@ def base_of(root: Path, base: str | None = None) -> str:
 
 
 @contextmanager
-def apart(root: Path) -> Iterator[Path]:
+def apart(root: Path, *, whole: bool = False) -> Iterator[Path]:
     """Give a bare repository in a temporary folder, gone after the context.
 
     Args:
         root: a checkout, whose objects and shallow ends it knows; or any other folder,
             of which it knows nothing.
+        whole: whether to know nothing either of a checkout that lacks objects: from
+            such a one not everything can be pushed.
 
     Raises:
         RegistryError: T003.
     """
     with tempfile.TemporaryDirectory(prefix="power-dataset-registry-") as name:
         repo = Path(name)
-        if is_checkout(root):
+        if is_checkout(root) and not (whole and _is_thin(root)):
             _borrow(root, repo)
         else:
             git(repo, "init", "-q", "--bare", "--template=")
@@ -187,6 +189,16 @@ def fast_import(repo: Path, stream: bytes) -> str:
 def quoted(path: str) -> bytes:
     """Return a path as fast-import reads it, whatever characters it has."""
     return b'"' + b"".join(b"\\%03o" % byte for byte in os.fsencode(path)) + b'"'
+
+
+def _is_thin(root: Path) -> bool:
+    """Whether a checkout was cloned without its whole history, or without contents."""
+    if git(root, "rev-parse", "--is-shallow-repository").strip() != b"false":
+        return True
+    try:
+        return bool(git(root, "config", "--get", "extensions.partialClone"))
+    except RegistryError:  # there is no such setting
+        return False
 
 
 def _borrow(root: Path, repo: Path) -> None:

@@ -80,11 +80,11 @@ def opened(hub: FakeGitHub) -> list[int]:
     return [pull.number for pull in hub.main.pulls if pull.open]
 
 
-def state(root: Path) -> tuple[str, ...]:
+def state(root: Path) -> list[str]:
     """All that a user has in a checkout."""
-    shown = ("for-each-ref",), ("status", "--porcelain"), ("config", "--local", "-l")
-    index = (root / ".git" / "index").read_bytes().hex()
-    return (*(run_git(root, *words) for words in shown), index)
+    refs, files, config = ["for-each-ref"], ["ls-files", "-s"], ["config", "-l"]
+    status = ["status", "--porcelain"]
+    return [run_git(root, *words) for words in (refs, status, files, config)]
 
 
 def test_a_first_contribution_forks_pushes_and_opens(

@@ -157,7 +157,7 @@ def _as_proposal(
     found: list[Finding] = []
     if published_keys is None and author is not None:
         published_keys = _assumed(root, target, files[1], found)
-    with proposed(root, f"{DATASETS}{dataset}", files) as (repo, head):
+    with proposed(root, f"{DATASETS}{dataset}", files, target) as (repo, head):
         report = verify_change(
             repo, target, head, author=author, published_keys=published_keys, now=now
         )

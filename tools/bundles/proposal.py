@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from registry.documents import limits
 from registry.gate.drafting import BRANCH, NOBODY, apart, fast_import, quoted
-from registry.gate.git import commit_of
+from registry.gate.git import commit_of, git
 from registry.gate.tree import too_large
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ _MODES: Final = {False: b"100644", True: b"100755"}
 
 @contextmanager
 def proposed(
-    root: Path, folder: str, files: Iterable[str]
+    root: Path, folder: str, files: Iterable[str], base: str
 ) -> Iterator[tuple[Path, str]]:
     """Commit the work tree's state of a bundle on top of HEAD, in a place apart.
+
+    If HEAD is only behind what it would be merged into, it is committed on top of that:
+    whoever proposes it begins there.
 
     Args:
         root: The top of a checkout.
         folder: The bundle's folder, which is taken as a whole.
         files: Further files by their path in the registry; absent ones are passed over.
+        base: The commit that it would be merged into.
 
     Yields:
         A repository that lasts as long as the context, and the commit's name in it.
@@ -43,6 +47,8 @@ def proposed(
 
     """
     head = commit_of(root, "HEAD")
+    if git(root, "merge-base", "--all", head, base).decode("ascii").split() == [head]:
+        head = base
     stream = bytearray()
     stream += f"commit {BRANCH}\ncommitter {NOBODY.text} 0 +0000\ndata 0\n".encode()
     stream += f"from {head}\n".encode()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.gate.changes import changes, fork_point
-from registry.gate.drafting import Identity, apart, commit_files
+from registry.gate.drafting import NOBODY, Identity, apart, commit_files
 from registry.gate.git import commit_of, git
 from registry.gate.git_tree import git_tree
 from registry.gate.github.forks import acting, fork_of, home, wait_for
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Check = Callable[[Path, str, str, Account], None]
 
-__all__ = ["NO_TOKEN", "Proposed", "author_of", "propose"]
+__all__ = ["NO_TOKEN", "Proposed", "author_of", "propose", "rehearse"]
 
 NOTHING = code(
     "T042",
@@ -134,7 +134,7 @@ def propose(
     registry = home(connection)
     identity = author_of(repo, account)
     signed = f"{message.rstrip()}\n\nSigned-off-by: {identity.text}\n"
-    with apart(repo) as place:
+    with apart(repo, whole=True) as place:
         change = _Change(place, files, signed, identity, as_good)
         change.begin(remote(connection, registry.name), base)
         if check is not None:
@@ -147,6 +147,34 @@ def propose(
         pulls = _Pulls(connection, registry, target, branch, base)
         pushed = _bring(remote(connection, target.name), branch, change, pulls)
     return pulls.open(title, body, pushed=pushed, by=account.login)
+
+
+def rehearse(
+    connection: Connection,
+    repo: Path,
+    files: Mapping[str, bytes | None],
+    check: Check,
+    *,
+    base: str = "main",
+) -> None:
+    """Have a change checked as `propose` would, and write nothing to GitHub.
+
+    Args:
+        connection: the registry on GitHub.
+        repo: as for `propose`.
+        files: as for `propose`.
+        check: called as by `propose`.
+        base: the branch to be merged into.
+
+    Raises:
+        RegistryError: T040 to T042, N001 to N006; what `check` raises.
+    """
+    account = acting(connection)
+    registry = home(connection)
+    with apart(repo, whole=True) as place:
+        change = _Change(place, files, "rehearsal", NOBODY, None)
+        change.begin(remote(connection, registry.name), base)
+        check(place, change.main, change.draft, account)
 
 
 def author_of(repo: Path, account: Account) -> Identity:

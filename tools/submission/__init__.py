@@ -1,0 +1,1 @@
+"""From a signed bundle in a checkout to a pull request."""
