@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.simulators.github import FakeGitHub
+from tests.simulators.github.objects import tree_with
 
 Git = Callable[..., str]
 
@@ -62,6 +63,19 @@ def push(folder: Path, branch: str, files: dict[str, str | None]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
+def found(hub: FakeGitHub, files: dict[str, bytes]) -> None:
+    """Make the first commit of main, without a clone."""
+    bare = hub.git(hub.main)
+    entries: list[tuple[str, str, str | None]] = [
+        ("100644", path, bare.git("hash-object", "-w", "--stdin", data=data))
+        for path, data in files.items()
+    ]
+    someone = ("Someone", "someone@example.org")
+    tree = tree_with(bare, None, entries)
+    commit = bare.commit(tree, [], "First\n", author=someone, when=1_700_000_000)
+    bare.set_ref("refs/heads/main", commit)
+
+
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[FakeGitHub]:
     """The fake; what it answers must be as GitHub's document says."""
@@ -70,8 +84,7 @@ def hub(tmp_path: Path) -> Iterator[FakeGitHub]:
         made.add_user("bob", 43)
         made.add_user("mia", 7)
         made.add_maintainer("mia")
-        folder = clone(made, tmp_path / "founder", "power")
-        push(folder, "main", {"readme.txt": "first\n", "data/a.csv": "1\n2\n3\n"})
+        found(made, {"readme.txt": b"first\n", "data/a.csv": b"1\n2\n3\n"})
         yield made
         assert made.violations == []
 

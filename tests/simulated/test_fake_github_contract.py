@@ -299,6 +299,24 @@ def test_items_of_a_list_are_checked_one_by_one() -> None:
     ]
 
 
+def test_long_lists_inside_an_object_are_checked_too(hub: FakeGitHub) -> None:
+    owner = Client(hub, "power")
+    made = owner("POST", f"{R}/releases", {"tag_name": "r-1", "draft": True})
+    upload = made["upload_url"].partition("{")[0]
+    kind = {"Content-Type": "application/octet-stream"}
+    for number in range(5):
+        owner("POST", f"{upload}?name={number}", data=b"abc", headers=kind)
+    release = owner("GET", f"{R}/releases/{made['id']}")
+    contract, path = Contract(), "/repos/{owner}/{repo}/releases/{release_id}"
+    contract.check_reply("GET", path, 200, release)
+    assert contract.violations == []
+    del release["assets"][3]["digest"]
+    contract.check_reply("GET", path, 200, release)
+    (violation,) = contract.violations
+    expected = f"GET {path}: 200 at /assets/: 'digest' is a required property"
+    assert violation == expected
+
+
 def test_an_undocumented_status_and_a_wrong_body_are_violations() -> None:
     contract = Contract()
     contract.check_reply("GET", USER, 418, {"message": "teapot"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import github
 import pytest
 import requests
+from github.Requester import Requester
 
 from registry.documents.findings import RegistryError
 from registry.gate.github.connection import Patience
@@ -38,18 +38,24 @@ def test_reads_are_repeated_by_our_client(hub: FakeGitHub) -> None:
     assert hub.count("GET", "/users/alice$") == 4
 
 
-@pytest.mark.parametrize(("kind", "code"), [("limit", "N003"), ("secondary", "N003")])
-def test_rate_limits_are_understood_by_our_client(
-    hub: FakeGitHub, kind: str, code: str
-) -> None:
-    hub.fail("GET", "/users/alice$", kind, seconds=3600)
+def test_the_hourly_limit_is_understood_by_our_client(hub: FakeGitHub) -> None:
+    hub.fail("GET", "/users/alice$", "limit", seconds=3600)
     with pytest.raises(RegistryError) as error:
-        hub.connection("mia", ONCE).read("/users/alice")
-    assert error.value.findings[0].code.startswith("N00")
+        hub.connection("mia").read("/users/alice")
+    assert error.value.findings[0].code == "N003"
+    assert "until 2" in error.value.findings[0].what
+
+
+@pytest.mark.parametrize("kind", ["limit", "secondary"])
+def test_rate_limits_are_worded_so_that_pygithub_knows_them(
+    hub: FakeGitHub, kind: str
+) -> None:
     hub.fail("GET", "/users/alice$", kind)
     answer = ask(hub)
     assert (answer.status_code, answer.headers["Retry-After"]) == (403, "0")
-    assert github.Requester.Requester.isRateLimitError(answer.json()["message"])
+    assert Requester.isRateLimitError(answer.json()["message"])
+    primary = Requester.isPrimaryRateLimitError(answer.json()["message"])
+    assert primary == (kind == "limit")
 
 
 def test_the_hour_is_used_up(hub: FakeGitHub) -> None:

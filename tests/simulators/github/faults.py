@@ -78,10 +78,12 @@ def spoken(fault: Fault, user: int) -> tuple[int, dict[str, str], dict[str, str]
     if fault.kind == "limit":
         text = f"API rate limit exceeded for user ID {user}."
         headers = {
-            "Retry-After": str(int(fault.seconds)),
             "X-RateLimit-Remaining": "0",
             "X-RateLimit-Reset": str(int(time.time() + fault.seconds)),
         }
+        if fault.seconds <= 0:
+            # GitHub does not send this with the hourly limit; here it says "at once".
+            headers["Retry-After"] = "0"
         return 403, headers, {"message": text, "documentation_url": about}
     if fault.kind == "secondary":
         text = (

@@ -39,6 +39,7 @@ def pull_of(ask: Ask) -> Pull:
     number = ask.number("pull_number")
     for pull in ask.repository.pulls:
         if pull.number == number:
+            ask.hub.refresh(ask.repository, pull)
             return pull
     raise Refused(404, "Not Found")
 
@@ -150,6 +151,8 @@ def _base(ask: Ask, pull: Pull) -> str:
 def _list(ask: Ask) -> Reply:
     state = ask.query.get("state", "open")
     head, base = ask.query.get("head"), ask.query.get("base")
+    for pull in ask.repository.pulls:
+        ask.hub.refresh(ask.repository, pull)
     found = [
         pull
         for pull in ask.repository.pulls
@@ -215,6 +218,7 @@ def _edit(ask: Ask) -> Reply:
             setattr(pull.issue, name, wanted[name])
     if wanted.get("state") in {"open", "closed"} and pull.merged_at is None:
         ask.hub.set_state(pull.issue, wanted["state"])
+        ask.hub.refresh(ask.repository, pull)
     pull.issue.updated_at = ask.hub.stamp()
     return Reply(200, _whole(ask, pull))
 

@@ -114,7 +114,11 @@ def _asset(known: Repository, tag: str, name: str) -> Asset | None:
 
 
 class Blobs(Handler):
-    """Where the bytes are; its addresses are signed and end after a while."""
+    """Where the bytes are, under signed addresses.
+
+    It is another host, as on GitHub, where ``githubusercontent.com`` has the files.
+    PyGithub's own ``download_asset`` follows to that name only, so not to this one.
+    """
 
     kind = "blobs"
 
