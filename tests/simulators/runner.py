@@ -60,6 +60,7 @@ class Runner:
     Attributes:
         before_step: told the job and the step that comes next; may do anything.
         after_job: told the job that ended and what the run keeps, which it may alter.
+        settings: the repository's variables, which workflows read as `vars`.
     """
 
     def __init__(self, hub: Hub, work: Path, *, real_pip: bool = False) -> None:
@@ -75,6 +76,7 @@ class Runner:
         self._hub = hub
         self._work = work
         self._runs = 0
+        self.settings: dict[str, str] = {}
         self.before_step: Callable[[str, str], None] = lambda _job, _step: None
         self.after_job: Callable[[str, Shelf], None] = lambda _job, _shelf: None
 
@@ -190,6 +192,7 @@ class Runner:
             token=self._hub.job_token(given),
             permissions=given,
             environment={"GITHUB_API_URL": environment["GITHUB_API_URL"]},
+            settings=self.settings,
             real_pip=self._real_pip,
         )
 

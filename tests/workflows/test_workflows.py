@@ -169,11 +169,9 @@ def test_names_come_to_the_shell_through_the_environment() -> None:
     values = [value for step in verify.steps for value in step.env.values()]
     values += verify.env.values()
     used = {value for value in values if "github.event" in value}
-    queued = "github.event_name == 'merge_group' && format('{0}^1', github.sha)"
     assert used == {
         "${{ github.event.pull_request.number }}",
         "${{ github.event.merge_group.head_ref }}",
-        f"${{{{ {queued} || 'HEAD' }}}}",
     }
 
 
@@ -221,7 +219,7 @@ def test_every_command_line_of_ours_is_one_that_the_program_takes(
     assert commands == {
         "verify --base",
         "verify --rev",
-        "review --base",
+        "review 7",
         "download github:",
         "build --rev",
         "publish build/release",
@@ -241,11 +239,11 @@ def _called(step: Step, folder: Path, *, present: bool) -> list[list[str]]:
         (folder / "build/previous").mkdir()
     given = {
         "PATH": "/usr/bin:/bin",
-        "BASE": "HEAD",
         "GITHUB_SHA": "a" * 40,
         "GITHUB_REPOSITORY": "power/registry",
         "GITHUB_STEP_SUMMARY": "summary.md",
         "NUMBER": "7",
+        "RUN_URL": "https://github.com/power/registry/actions/runs/1",
         "QUEUE_REF": f"refs/heads/gh-readonly-queue/main/pr-7-{'b' * 40}",
     }
     command = ["bash", "-eo", "pipefail", "-uc", step.run]

@@ -57,6 +57,7 @@ class Machine:
         permissions: what the token may.
         exported: variables that steps set for the steps after them.
         paths: folders that steps put in front of PATH, the last first.
+        settings: the repository's variables, `vars` in expressions.
         real_pip: whether pip itself installs, which takes seconds, or a stand-in.
     """
 
@@ -67,6 +68,7 @@ class Machine:
     token: str
     permissions: dict[str, str]
     environment: dict[str, str]
+    settings: dict[str, str] = field(default_factory=dict)
     real_pip: bool = False
     exported: dict[str, str] = field(default_factory=dict)
     paths: list[str] = field(default_factory=list)
@@ -231,6 +233,21 @@ def _pairs(file: Path) -> dict[str, str]:
         elif line:
             raise Unreadable(f"no pair of name and value: {line}")
     return found
+
+
+class _Settings(dict[str, str]):
+    """A repository's variables: one that nobody set is empty."""
+
+    def __contains__(self, _name: object) -> bool:
+        return True
+
+    def __missing__(self, _name: str) -> str:
+        return ""
+
+
+def settings_context(machine: Machine) -> dict[str, str]:
+    """What `vars.…` means."""
+    return _Settings(machine.settings)
 
 
 def github_context(machine: Machine, workflow: str, job: str) -> dict[str, Any]:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulators.actions.commands import Printed
 from tests.simulators.actions.expressions import fill, holds
-from tests.simulators.actions.machine import Machine, github_context
+from tests.simulators.actions.machine import (
+    Machine,
+    github_context,
+    settings_context,
+)
 from tests.simulators.actions.stand_ins import ActionFailed, Shelf, perform
 
 if TYPE_CHECKING:
@@ -161,6 +165,7 @@ def _run_job(
             machine = place.machine(key, job.permissions)
             contexts = {
                 "github": github_context(machine, workflow.name, job.id),
+                "vars": settings_context(machine),
                 "needs": {
                     one: {"result": results[one], "outputs": {}} for one in job.needs
                 },
