@@ -78,8 +78,7 @@ def check_commit(situation: Situation, index: Index) -> list[Finding]:
     except RegistryError:
         what = f"this clone of main has no commit {shown(index.commit, 40)}"
         return [finding(NOT_ON_MAIN, INDEX, what)]
-    base = git(root, "merge-base", commit, situation.head).decode("ascii").strip()
-    if base != commit:
+    if git(root, "rev-list", "--max-count=1", commit, f"^{situation.head}"):
         what = f"{commit} is no ancestor of main's {situation.head}"
         return [finding(NOT_ON_MAIN, INDEX, what)]
     time = int(git(root, "show", "-s", "--format=%ct", commit))

@@ -13,9 +13,10 @@ __all__ = ["settings_page"]
 
 _HEAD: Final = """# Settings on GitHub
 
-Generated from `registry/upkeep/settings.yaml`. `registry github audit-settings` reads
-them all through the API and says what differs. Run it with the token of an
-administrator; what a token may not read is said as such and never counted as fine.
+Generated from `registry/upkeep/settings.yaml` and `api.yaml` beside it.
+`registry github audit-settings` reads them all and says what differs. Run it with the
+token of an administrator; what a token may not read is said as such and never counted
+as fine.
 Paths begin with `/repos/OWNER/NAME`.
 """
 _WAYS: Final = """## How to set them

@@ -1,4 +1,4 @@
-"""The settings that the repository on GitHub needs, read from ``settings.yaml``."""
+"""The settings that the repository on GitHub needs: ``settings.yaml``, ``api.yaml``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "Setting", "Way", "Wishes", "wishes"]
 
-_FILE: Final = "settings.yaml"
+_SETTINGS: Final = "settings.yaml"
+_API: Final = "api.yaml"
 _TRUE: Final = "true"
 
 
@@ -25,7 +26,7 @@ class Reading:
     """One thing to read from GitHub.
 
     Attributes:
-        id: Its name in ``settings.yaml``.
+        id: Its name in ``api.yaml``.
         path: The API path; ``{name}`` stands for ``OWNER/NAME``.
         needs: The permission that a fine-grained token needs for it.
         anyone: Whether all who see the repository may read it, so that "not found"
@@ -78,7 +79,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Everything in ``settings.yaml``."""
+    """Everything in both files."""
 
     readings: Mapping[str, Reading]
     ways: Mapping[str, Way]
@@ -87,23 +88,28 @@ class Wishes:
 
 @functools.cache
 def wishes() -> Wishes:
-    """Read the package's own file; a mistake in it is a KeyError or ValueError."""
-    data = resources.files("registry.upkeep").joinpath(_FILE).read_bytes()
-    value: Any = read_yaml(data, _FILE, comments=True).value
-    readings = {name: _reading(name, item) for name, item in value["readings"].items()}
-    ways = {name: Way(**item) for name, item in value["ways"].items()}
+    """Read the package's own files; a mistake in them is a KeyError or ValueError."""
+    api = _document(_API)
+    readings = {name: _reading(name, item) for name, item in api["readings"].items()}
+    ways = {name: Way(**item) for name, item in api["ways"].items()}
     settings = tuple(
         Setting(
             id=name,
-            area=item["area"],
+            area=area,
             reading=readings[item["reading"]],
             wants=tuple(map(want, item["want"])),
             why=item["why"],
             way=ways[item["way"]],
         )
-        for name, item in value["settings"].items()
+        for area, items in _document(_SETTINGS).items()
+        for name, item in items.items()
     )
     return Wishes(MappingProxyType(readings), MappingProxyType(ways), settings)
+
+
+def _document(name: str) -> dict[str, Any]:
+    data = resources.files("registry.upkeep").joinpath(name).read_bytes()
+    return read_yaml(data, name, comments=True).value
 
 
 def _reading(name: str, item: Mapping[str, str]) -> Reading:

@@ -209,17 +209,21 @@ def test_the_page_is_what_the_command_prints(repository: Path) -> None:
         assert f"| `{setting.id}` |" in printed
 
 
-def test_the_file_has_no_field_that_nothing_reads() -> None:
-    data = resources.files("registry.upkeep").joinpath("settings.yaml").read_bytes()
-    value: Any = read_yaml(data, "settings.yaml", comments=True).value
-    assert set(value) == {"readings", "ways", "settings"}
-    for item in value["readings"].values():
+def test_the_files_have_no_field_that_nothing_reads() -> None:
+    folder = resources.files("registry.upkeep")
+    api: Any = read_yaml((folder / "api.yaml").read_bytes(), "a", comments=True).value
+    assert set(api) == {"readings", "ways"}
+    for item in api["readings"].values():
         assert set(item) <= {"path", "needs", "anyone", "hides", "flag"}
-        assert {item.get(key, "true") for key in ("anyone", "hides", "flag")} == {
-            "true"
-        }
-    for item in value["settings"].values():
-        assert set(item) == {"area", "reading", "want", "why", "way"}
+        flags = {item.get(key, "true") for key in ("anyone", "hides", "flag")}
+        assert flags == {"true"}
+    data = (folder / "settings.yaml").read_bytes()
+    settings: Any = read_yaml(data, "s", comments=True).value
+    names = [name for items in settings.values() for name in items]
+    assert len(names) == len(set(names)) == len(WISHES.settings)
+    for items in settings.values():
+        for item in items.values():
+            assert set(item) == {"reading", "want", "why", "way"}
 
 
 @pytest.mark.parametrize("item", [{"at": "a"}, {"at": "a", "is": "x", "holds": "y"}])
