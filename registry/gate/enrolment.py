@@ -91,8 +91,9 @@ FUTURE = code(
 STRANGER = code(
     "K026",
     Severity.ERROR,
-    "Only the account itself may add keys to its trust file.",
-    "Open the change from the account whose id names the file.",
+    "Somebody else adds keys to a trust file, and their owner does not vouch for them.",
+    "Open the change from the account whose id names the file. Others may bring a first "
+    "key if the account publishes it, and a later one if an older one endorses it.",
     "S7",
     "S8",
     "S9",
@@ -122,7 +123,8 @@ class Proposal:
 
     Attributes:
         author: numeric id of the change's author, or None if nobody knows.
-        published: key blobs that GitHub lists for the author, or None if not asked.
+        published: key blobs that GitHub lists for the account whose trust file it is,
+            or None if not asked.
         now: seconds since 1970.
         with_data: whether the same change brings data signed by the key.
     """
@@ -198,7 +200,10 @@ def check_new_contributor(
     path = _path(new)
     if new.id == FOUNDING:
         return [finding(CLOSED, path, "id 0 is reserved")]
-    found = list(_check_author(new, proposal))
+    published = proposal.published or frozenset()
+    listed = all(key.public_key.blob in published for key in new.keys)
+    vouched = listed and not proposal.with_data
+    found = list(_check_author(new, proposal, vouched=vouched))
     found += _check_keys(new, new.keys, keyring)
     for key in new.keys:
         found += _check_now(key, path, proposal.now)
@@ -229,11 +234,12 @@ def check_update(
         return found
     if new.id == FOUNDING:
         return [*found, finding(CLOSED, path, "a key was added to id 0")]
-    found += _check_author(new, proposal)
+    endorsed = {key for key in added if _endorsed(old, key, path, new.id, proposal.now)}
+    found += _check_author(new, proposal, vouched=len(endorsed) == len(added))
     found += _check_keys(new, added, keyring)
     for key in added:
         found += _check_now(key, path, proposal.now)
-        if not _endorsed(old, key, path, new.id, proposal.now):
+        if key not in endorsed:
             found += _check_recovery(new, len(old.keys), key, proposal)
     return found
 
@@ -276,10 +282,13 @@ def _check_keys(
             yield finding(PROOF, path, what)
 
 
-def _check_author(new: Contributor, proposal: Proposal) -> Iterator[Finding]:
+def _check_author(
+    new: Contributor, proposal: Proposal, *, vouched: bool
+) -> Iterator[Finding]:
+    """Whether the account adds its keys itself, or vouched for what another brings."""
     if proposal.author is not None and proposal.author != new.id:
         what = f"{proposal.author} proposes keys of {new.id}"
-        yield finding(STRANGER, _path(new), what)
+        yield finding(BY_OTHER if vouched else STRANGER, _path(new), what)
 
 
 def _check_now(key: TrustedKey, path: str, now: int) -> Iterator[Finding]:

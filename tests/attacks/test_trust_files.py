@@ -76,8 +76,27 @@ def test_s9_rotation_is_endorsed_by_the_old_key(proposals: Proposals) -> None:
     forged = Person(42, alice.login, (mallory.key,), alice.entries)
     changed.enrol(forged.with_key(private_key("new")))
     assert found(proposals.check(changed)) == [("K020", path), ("K023", path)]
-    changed.enrol(good)
+    changed.enrol(good.changed(1, {"endorsement": None}))
     assert ("K026", path) in found(proposals.check(changed, author=43))
+
+
+def test_s9_others_bring_only_what_the_owner_vouched_for(proposals: Proposals) -> None:
+    """Maintainers carry trust files; a look at who asks is all that is left to do."""
+    changed = small()
+    good = changed.people[42].with_key(private_key("new"))
+    changed.enrol(good)
+    report = proposals.check(changed, author=43)
+    assert found(report, errors=False) == [("K029", good.path)]
+    changed = small()
+    bob = changed.enrol(77)
+    published = [public_line(bob.key)]
+    report = proposals.check(changed, author=43, published_keys=published)
+    assert found(report, errors=False) == [("K029", bob.path)]
+    report = proposals.check(changed, author=43, published_keys=[])
+    assert found(report) == [("K024", bob.path), ("K026", bob.path)]
+    changed.add_levels("server-new", 43)
+    report = proposals.check(changed, author=43, published_keys=published)
+    assert ("K026", bob.path) in found(report)
 
 
 def test_s9_an_expired_or_revoked_key_endorses_nothing(tmp_path: Path) -> None:

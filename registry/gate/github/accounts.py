@@ -22,9 +22,11 @@ from registry.gate.github.connection import ABSENT, asking
 from registry.gate.github.pulls import GONE, pull_request
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from registry.gate.github.connection import Connection
 
-__all__ = ["Proposer", "login_of", "proposer", "published_keys"]
+__all__ = ["Proposer", "login_of", "owners_keys", "proposer", "published_keys"]
 
 RENAMED = code(
     "N011",
@@ -34,6 +36,7 @@ RENAMED = code(
     "S8",
 )
 
+_OWN = re.compile(r"registry/trust/([1-9][0-9]{0,18})\.yaml")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
 """Logins as they may stand in an API path; those of bots, `name[bot]`, may not."""
 
@@ -86,6 +89,34 @@ def published_keys(connection: Connection, account: int) -> Proposer:
         what = f"{shown(login)} does not belong to account {account} any more"
         raise RegistryError(finding(RENAMED, "github", what))
     return Proposer(account, login, keys)
+
+
+def owners_keys(
+    connection: Connection, trust: Iterable[str], author: int
+) -> tuple[str, ...]:
+    """The keys that the account publishes whose trust file a change touches.
+
+    Args:
+        connection: the repository.
+        trust: paths of the trust files that are touched.
+        author: the account that proposes the change; asked about if the files are not
+            those of one account.
+
+    Returns:
+        Public key lines; none if there is no such account any more, so that the keys of
+        one who left can still be revoked.
+
+    Raises:
+        RegistryError: as `published_keys`.
+    """
+    owners = {match[1] for path in trust if (match := _OWN.fullmatch(path))}
+    account = int(owners.pop()) if len(owners) == 1 else author
+    try:
+        return published_keys(connection, account).signing_keys
+    except RegistryError as error:
+        if error.findings[0].code == GONE.id:
+            return ()
+        raise
 
 
 def proposer(connection: Connection, number: int) -> Proposer:

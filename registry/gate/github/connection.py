@@ -134,7 +134,7 @@ class Connection:
             path: for example ``/repos/o/r/rulesets``.
         """
         with asking(path):
-            return self.api.requester.requestJsonAndCheck("GET", path)[1]
+            return self._get(path)[1]
 
     def read_all(self, path: str, key: str | None = None) -> list[Any]:
         """Read all pages of a list for which PyGithub has no method.
@@ -148,12 +148,22 @@ class Connection:
         with asking(path):
             while True:
                 query = f"{path}?per_page=100&page={page}"
-                data = self.api.requester.requestJsonAndCheck("GET", query)[1]
+                headers, data = self._get(query)
                 items = data if key is None else data[key]
                 found += items
-                if len(items) < 100:
+                # GitHub may leave entries out of a page that is not the last one.
+                if len(items) < 100 and 'rel="next"' not in headers.get("link", ""):
                     return found
                 page += 1
+
+    def _get(self, path: str) -> tuple[dict[str, Any], Any]:
+        """Headers and content of an answer, asked for again if it breaks off."""
+        for attempt in range(1, self.patience.attempts):
+            try:
+                return self.api.requester.requestJsonAndCheck("GET", path)
+            except requests.exceptions.ChunkedEncodingError:
+                time.sleep(self.patience.pause * 2.0 ** (attempt - 1))
+        return self.api.requester.requestJsonAndCheck("GET", path)
 
 
 def connect(
@@ -180,7 +190,7 @@ def connect(
         what = f"{shown(name)} is not OWNER/NAME" if name else "no name is given"
         raise RegistryError(finding(NO_REPOSITORY, "github", what))
     token = known.get("GH_TOKEN") or known.get("GITHUB_TOKEN") or None
-    retry = github.GithubRetry(
+    retry = _Retry(
         total=patience.attempts - 1,
         backoff_factor=patience.pause,
         backoff_max=60,
@@ -201,6 +211,28 @@ def connect(
     )
     server = (known.get("GITHUB_SERVER_URL") or _SERVER).rstrip("/")
     return Connection(name, server, api, patience, token)
+
+
+class _Retry(github.GithubRetry):
+    """PyGithub's, which would wait for hours if GitHub says so in ``Retry-After``."""
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: Any = None,
+        *others: Any,
+        **named: Any,
+    ) -> Any:
+        """What is left to try after an answer, or the error if nothing is."""
+        if response is not None and response.status in {403, 429}:
+            after = self.get_retry_after(response)
+            most = self.max_rate_limit_wait or 0.0
+            if after is not None and (after > most or not self.total):
+                headers = {key.lower(): text for key, text in response.headers.items()}
+                said = {"message": "rate limit"}
+                raise github.RateLimitExceededException(response.status, said, headers)
+        return super().increment(method, url, response, *others, **named)
 
 
 @contextlib.contextmanager

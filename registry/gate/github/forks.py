@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import github
 
@@ -15,9 +15,8 @@ from registry.gate.github.remote import remote
 from registry.gate.github.writing import settle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
-
-    from github.Repository import Repository
 
     from registry.gate.github.connection import Connection
 
@@ -91,8 +90,9 @@ def home(connection: Connection) -> Home:
     Raises:
         RegistryError: N001 to N005.
     """
+    found = connection.read(f"/repos/{connection.name}")
     with asking(f"repository {connection.name}"):
-        return _home(connection.api.get_repo(connection.name))
+        return _home(found)
 
 
 def fork_of(connection: Connection, registry: Home, account: Account) -> Home:
@@ -114,16 +114,16 @@ def fork_of(connection: Connection, registry: Home, account: Account) -> Home:
             same = connection.api.get_repo(name)
         except github.UnknownObjectException:
             same = None
-        if same is not None and _forked_from(same, registry.id):
-            return _home(same)
+        if same is not None and _forked_from(same.raw_data, registry.id):
+            return _home(same.raw_data)
         for other in islice(repository.get_forks(), _FORKS):
             if other.owner.id == account.id:
-                return _home(other)
+                return _home(other.raw_data)
         return None
 
     return settle(
         look,
-        lambda: _home(repository.create_fork(default_branch_only=True)),
+        lambda: _home(repository.create_fork(default_branch_only=True).raw_data),
         what=f"fork of {registry.name} for {account.login}",
         patience=connection.patience,
     )
@@ -150,9 +150,7 @@ def wait_for(connection: Connection, repo: Path, fork: Home) -> None:
     raise RegistryError(finding(NOT_READY, "github", f"{fork.name} does not answer"))
 
 
-def _home(repository: Repository) -> Home:
-    # Attributes that a short answer lacks would be asked for one by one: not these.
-    data = repository.raw_data
+def _home(data: Mapping[str, Any]) -> Home:
     permissions = data.get("permissions") or {}
     above = data.get("source") or data.get("parent") or {}
     return Home(
@@ -164,7 +162,6 @@ def _home(repository: Repository) -> Home:
     )
 
 
-def _forked_from(repository: Repository, id_: int) -> bool:
-    data = repository.raw_data
+def _forked_from(data: Mapping[str, Any], id_: int) -> bool:
     above = [data.get("parent") or {}, data.get("source") or {}]
     return bool(data.get("fork")) and id_ in [one.get("id") for one in above]

@@ -23,7 +23,7 @@ from registry.documents.findings import (
 from registry.gate.changes import changes
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
-from registry.gate.github.accounts import published_keys
+from registry.gate.github.accounts import owners_keys
 from registry.gate.github.approvals import NOBODY, check_approvals
 from registry.gate.github.connection import FORBIDDEN, LIMITED, UNREACHABLE
 from registry.gate.github.pulls import PullRequest, merged_pulls_of
@@ -300,9 +300,8 @@ class _Judge:
             found.append(finding(TIME, merge.paths[0], what))
         keys = None
         if any(path != MAINTAINERS for path in trust):
-            question = lambda: published_keys(self.connection, pull.author_id)  # noqa: E731
-            account = self._ask(question, found)
-            keys = None if account is None else account.signing_keys
+            question = lambda: owners_keys(self.connection, trust, pull.author_id)  # noqa: E731
+            keys = self._ask(question, found)
         if trust:
             found += self._approved(merge, pull, trust)
         return found + self._verified(merge, pull.author_id, keys)

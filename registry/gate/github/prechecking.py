@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError, Severity
-from registry.gate.github.accounts import published_keys
+from registry.gate.github.accounts import owners_keys
+from registry.gate.github.verify_pull import trust_paths
 from registry.gate.verify_change import verify_change
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Precheck:
         Raises:
             RegistryError: all that the gate finds, if any of it is an error.
         """
-        keys = published_keys(self.connection, account.id).signing_keys
+        trust = trust_paths(repo, base, head)
+        keys = owners_keys(self.connection, trust, account.id)
         report = verify_change(
             repo,
             base,

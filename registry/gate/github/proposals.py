@@ -333,10 +333,13 @@ def _bring(there: Remote, branch: str, change: _Change, pulls: _Pulls) -> bool:
 
 
 def _over(pulls: _Pulls, tip: str) -> bool:
-    from registry.gate.github.connection import asking  # noqa: PLC0415
-
-    with asking(f"pull requests from {pulls.head}"):
-        return pulls.current() is None and pulls.ended_at(tip)
+    """Whether what a branch holds was merged or closed, and is proposed no more."""
+    return settle(
+        lambda: pulls.current() is None and pulls.ended_at(tip),
+        lambda: None,
+        what=f"pull requests from {pulls.head}",
+        patience=pulls.connection.patience,
+    )
 
 
 def _setting(repo: Path, key: str) -> str:

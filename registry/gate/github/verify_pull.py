@@ -13,7 +13,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.gate.changes import changes, fork_point
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
-from registry.gate.github.accounts import published_keys
+from registry.gate.github.accounts import owners_keys
 from registry.gate.github.approvals import check_approvals
 from registry.gate.github.pulls import BRANCH, pull_request
 from registry.gate.maintainers import maintainers_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from registry.gate.github.connection import Connection
     from registry.gate.github.pulls import PullRequest
 
-__all__ = ["queued_number", "verify_pull"]
+__all__ = ["queued_number", "trust_paths", "verify_pull"]
 
 ELSEWHERE = code(
     "N012",
@@ -84,14 +84,14 @@ def verify_pull(
     found: list[Finding] = []
     pull: PullRequest | None = None
     keys: tuple[str, ...] | None = None
-    trust = _trust(repo, base, head)
+    trust = trust_paths(repo, base, head)
     try:
         pull = pull_request(connection, number)
         if pull.base != BRANCH:
             what = f"pull request {number} is for {pull.base}"
             found.append(finding(ELSEWHERE, "github", what))
         if any(path != MAINTAINERS for path in trust):
-            keys = published_keys(connection, pull.author_id).signing_keys
+            keys = owners_keys(connection, trust, pull.author_id)
     except RegistryError as error:
         found += error.findings
     if pull is not None and trust:
@@ -108,8 +108,8 @@ def verify_pull(
     return extended(report, found)
 
 
-def _trust(repo: Path, base: str, head: str) -> list[str]:
-    """The trust files that a change touches."""
+def trust_paths(repo: Path, base: str, head: str) -> list[str]:
+    """The trust files that a change touches; none if the change cannot be read."""
     try:
         commits = commit_of(repo, base), commit_of(repo, head)
         changed = changes(repo, fork_point(repo, *commits), commits[1])
