@@ -130,6 +130,13 @@ def revoke(
         str, typer.Option(help="The key's, as `ssh-keygen -lf KEY.pub` prints it.")
     ],
     reason: Annotated[Why, typer.Option(help="Why it is trusted no more.")],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="When it fell into wrong hands, YYYY-MM-DD or …THH:MM:SSZ; now if"
+            " unset. Bundles that came later go out of use."
+        ),
+    ] = None,
     root: Root = Path(),
     repository: Repository = None,
     *,
@@ -137,10 +144,15 @@ def revoke(
     json_output: Json = False,
 ) -> None:
     """Open a pull request that ends the trust in a key, for good."""
-    from registry.gate.trust_changes import revoked, same_revocation
+    from registry.gate.trust_changes import moment, revoked, same_revocation
 
-    now = time.time()
-    files = revoked(merged_tree(root), contributor, fingerprint, reason.value, now)
+    at = time.time()
+    if since is not None:
+        try:
+            at = moment(since, at)
+        except ValueError as error:
+            raise typer.BadParameter(f"--since: {error}") from None
+    files = revoked(merged_tree(root), contributor, fingerprint, reason.value, at)
     (path,) = files
     entry = entry_of(root, repository)
     short = "".join(char for char in fingerprint[7:] if char.isalnum())[:12].lower()
@@ -154,7 +166,9 @@ def revoke(
             _APPROVALS,
             "bundles that came before stay: `registry withdraw` takes them out",
         ),
-        as_good=lambda there: same_revocation(files[path], there.get(path), path),
+        as_good=None
+        if since
+        else lambda there: same_revocation(files[path], there.get(path), path),
     )
     carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
 

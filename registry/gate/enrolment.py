@@ -92,8 +92,8 @@ STRANGER = code(
     "K026",
     Severity.ERROR,
     "Somebody else adds keys to a trust file, and their owner does not vouch for them.",
-    "Open the change from the account whose id names the file. Others may bring a first "
-    "key if the account publishes it, and a later one if an older one endorses it.",
+    "Open the change from the account whose id names the file. Others may bring a "
+    "first key that the account publishes, or a later one that an older one endorses.",
     "S7",
     "S8",
     "S9",

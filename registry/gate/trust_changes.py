@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "added",
     "instant",
+    "moment",
     "revoked",
     "rotated",
     "same_revocation",
@@ -69,6 +70,22 @@ def trust_path(id_: int) -> str:
     return f"{TRUST}{id_}.yaml"
 
 
+def moment(text: str, now: float) -> float:
+    """Read a time of the past: an instant as trust files write it, or a day (UTC).
+
+    Returns:
+        Seconds since 1970.
+
+    Raises:
+        ValueError: it is neither, or not yet.
+    """
+    form = _FORMAT if "T" in text else "%Y-%m-%d"
+    then = dt.datetime.strptime(text, form).replace(tzinfo=dt.UTC).timestamp()
+    if then > now:
+        raise ValueError("it is in the future")
+    return then
+
+
 def added(merged: Tree, data: bytes, name: str) -> tuple[Contributor, dict[str, bytes]]:
     """The change that enrols a contributor.
 
@@ -115,16 +132,16 @@ def rotated(
 
 
 def revoked(
-    merged: Tree, id_: int, fingerprint: str, reason: str, now: float
+    merged: Tree, id_: int, fingerprint: str, reason: str, at: float
 ) -> dict[str, bytes]:
-    """The change that revokes a key from now on; nothing takes it back.
+    """The change that revokes a key from a time on; nothing takes it back.
 
     Args:
         merged: the registry.
         id_: the numeric id of the key's owner.
         fingerprint: the key's, as OpenSSH prints it (``SHA256:…``).
         reason: a word that trust files know.
-        now: the present, in seconds since 1970.
+        at: since when, in seconds since 1970; bundles that came later go out of use.
 
     Raises:
         RegistryError: L067, Y and K codes.
@@ -144,7 +161,7 @@ def revoked(
     value = old.model_dump(mode="json", exclude_none=True)
     for entry in value["keys"]:
         if entry["ssh"] == key.ssh:
-            entry["revoked"] = {"at": instant(now), "reason": reason}
+            entry["revoked"] = {"at": instant(at), "reason": reason}
     return {path: trust_bytes(validate(Contributor, value, path, CODES))}
 
 

@@ -90,11 +90,17 @@ def test_a_key_is_revoked_once_and_signs_no_more(
         done = powerkit("revoke", *wrong, *options)
         assert (done.code, "L067" in done.out) == (1, True), done
     known = ("--contributor", 42, "--fingerprint", name)
-    done = powerkit("revoke", *known, *options)
+    for since in ("2999-01-01", "yesterday", "2026-13-01", "2026-03-01T00:00:00"):
+        done = powerkit("revoke", *known, *options, "--since", since)
+        assert (done.code, "--since" in done.err) == (2, True), done
+    done = powerkit("revoke", *known, *options, "--since", "2020-01-01")
+    assert (done.code, "K" in done.out) == (1, True), done  # before it was added
+    done = powerkit("revoke", *known, *options, "--since", "2026-03-01")
     assert done.code == 0, done
     after = read_trust(path.read_bytes(), "registry/trust/42.yaml")
     assert after.keys[0].revoked is not None
     assert after.keys[0].revoked.reason == "compromised"
+    assert after.keys[0].revoked.at == "2026-03-01T00:00:00Z"
     assert after.keys[1:] == before.keys[1:]
     again = powerkit("revoke", *known, *options)
     assert (again.code, "is revoked since" in again.out) == (1, True), again

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["revoke"]
 
 
-def revoke(root: Path, id_: int, fingerprint: str, reason: str, now: float) -> Path:
-    """Mark a key as revoked from now on.
+def revoke(root: Path, id_: int, fingerprint: str, reason: str, at: float) -> Path:
+    """Mark a key as revoked from a time on.
 
     Args:
         root: The registry's checkout.
         id_: The numeric id of the GitHub account.
         fingerprint: The key's, as OpenSSH prints it (``SHA256:…``).
         reason: A word that trust files know.
-        now: The present, in seconds since 1970.
+        at: Since when, in seconds since 1970.
 
     Returns:
         The trust file.
@@ -31,7 +31,7 @@ def revoke(root: Path, id_: int, fingerprint: str, reason: str, now: float) -> P
         RegistryError: L067, K codes; then nothing is written.
 
     """
-    changed = revoked(directory_tree(root), id_, fingerprint, reason, now)
+    changed = revoked(directory_tree(root), id_, fingerprint, reason, at)
     ((path, data),) = changed.items()
     write_file(root / path, data)
     return root / path
