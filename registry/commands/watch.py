@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -88,7 +89,11 @@ def report(
     outcome: Annotated[Path, typer.Argument(help="What `watch check` wrote.")],
     repository: Repository = None,
     run_url: Annotated[
-        str | None, typer.Option(help="The address of the run, for the issues.")
+        str | None,
+        typer.Option(
+            help="The address of the run, for the issues; on GitHub's runners it is"
+            " known."
+        ),
     ] = None,
     *,
     json_output: Json = False,
@@ -108,7 +113,8 @@ def report(
         outcomes = missing(outcome.name)
     except RegistryError as error:
         outcomes = error
-    told = tell(connect(repository), outcomes, run_url)
+    connection = connect(repository)
+    told = tell(connection, outcomes, run_url or _this_run(connection))
     document = {
         "schema": "watch-report/1",
         "issues": [
@@ -121,6 +127,14 @@ def report(
         printing.Shown(document, lines or ["no issue, and none to open"]),
         json_output=json_output,
     )
+
+
+def _this_run(connection: Connection) -> str | None:
+    """The address of the workflow run that this is, if it is one."""
+    number = os.environ.get("GITHUB_RUN_ID", "")
+    if not number.isdigit():
+        return None
+    return f"{connection.server}/{connection.name}/actions/runs/{number}"
 
 
 def _connection(repository: str | None) -> Connection | None:

@@ -32,7 +32,9 @@ PASSED: Final = "passed"
 
 _MARKER: Final = re.compile(r"<!-- watch:([a-z]+) (passed|[0-9a-f]{16}) -->(?:\r?\n|$)")
 _ROWS: Final = 50
-"""How many findings an issue shows; GitHub takes 65,536 characters."""
+"""How many findings an issue shows."""
+_CHARACTERS: Final = 50_000
+"""How long they may be together; GitHub takes 65,536 characters."""
 _RUN: Final = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
 
@@ -89,7 +91,8 @@ def _marker(check: str, state: str) -> str:
 
 def _table(outcome: Outcome) -> str:
     lines = ["| code | where | what | remedy |", "|---|---|---|---|"]
-    for one in outcome.findings[:_ROWS]:
+    size = 0
+    for number, one in enumerate(outcome.findings):
         place = one.path if one.line is None else f"{one.path}:{one.line}"
         cells = (
             code_span(one.code),
@@ -97,10 +100,13 @@ def _table(outcome: Outcome) -> str:
             markdown(one.what),
             markdown(one.fix),
         )
-        lines.append(f"| {' | '.join(cells)} |")
-    more = len(outcome.findings) - _ROWS
-    if more > 0:
-        lines += ["", f"{more} more are in the run's `watch.json`."]
+        row = f"| {' | '.join(cells)} |"
+        size += len(row)
+        if number == _ROWS or size > _CHARACTERS:
+            more = len(outcome.findings) - number
+            lines += ["", f"{more} more are in the run's `watch.json`."]
+            break
+        lines.append(row)
     return "\n".join(lines) + "\n"
 
 

@@ -116,6 +116,8 @@ class Outcome(Document):
             )
             for one in findings[:_MOST]
         )
+        if len(findings) > _MOST:
+            note = f"{len(findings)} findings, of which {_MOST} are kept; {note}"
         note = shown(note, most)
         return cls(id=check, status=status, note=note, found=kept)
 

@@ -23,7 +23,6 @@ from registry.upkeep.outcomes import (
     Outcomes,
     missing,
     outcomes_bytes,
-    read_outcomes,
 )
 from tests.simulators.github.hub import QUICK, FakeGitHub
 
@@ -340,31 +339,10 @@ def test_many_findings_fit_into_an_issue() -> None:
     body = issue_text.body(failed("rebuild", *many), RUN)
     assert len(body) < 65_536
     assert "350 more" in body
-
-
-def test_the_document_survives_being_written() -> None:
-    outcomes = document(failed("rebuild", found(NASTY)), ok("keys"))
-    data = outcomes_bytes(outcomes)
-    assert read_outcomes(data, "watch.json") == outcomes
-    assert outcomes.failed
-    assert json.loads(data)["schema"] == "watch/1"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b'{"checks": [], "schema": "watch/2"}',
-        b'{"checks": [{"id": "other", "status": "ok"}], "schema": "watch/1"}',
-        b'{"checks": [{"id": "keys", "status": "fine"}], "schema": "watch/1"}',
-    ],
-)
-def test_a_broken_document_is_refused(data: bytes) -> None:
-    with pytest.raises(RegistryError) as caught:
-        read_outcomes(data, "watch.json")
-    assert [one.code for one in caught.value.findings] == ["N046"]
+    marks = tuple(found("|" * 300, "<" * 300) for _ in range(49))
+    body = issue_text.body(failed("rebuild", *marks), RUN)
+    assert len(body) < 65_536
+    assert " more are in" in body
 
 
 def test_the_command(
@@ -380,8 +358,11 @@ def test_the_command(
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stdout) == (0, "issue 1 about watch: opened\n")
     file.write_bytes(b"{")
-    done = CliRunner().invoke(app, command)
+    monkeypatch.setenv("GITHUB_RUN_ID", "99")
+    done = CliRunner().invoke(app, command[:3])
     assert "issue 1 about watch: commented" in done.stdout
+    told = hub.issues[0].comments[-1].body
+    assert f"[The run]({hub.web}/power/registry/actions/runs/99)" in told
     file.write_bytes(outcomes_bytes(document(failed())))
     done = CliRunner().invoke(app, [*command, "--json"])
     assert [one["action"] for one in json.loads(done.stdout)["issues"]] == [
