@@ -11,19 +11,25 @@ from typing import TYPE_CHECKING
 from registry.client.downloading import collect
 from registry.client.origins import UNREACHABLE, open_origin
 from registry.documents.canonical import sha256
-from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.findings import (
+    Finding,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+)
 from registry.modelling.digest import code_digest, library_versions
 from registry.publish.index import INDEX_BYTES, read_index
 from registry.publish.integrity import INDEX, SUMS, tag_of
 from registry.publish.previous import artifact_digest
 from registry.publish.release import build_from
 from registry.publish.source import Source, open_source
+from registry.publish.transport import NOT_OURS, PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from registry.client.origins import Origin
-    from registry.documents.findings import Finding
     from registry.publish.index import Index
 
 __all__ = ["Rebuilt", "rebuild_and_compare"]
@@ -91,17 +97,17 @@ def rebuild_and_compare(
         raise RegistryError(problems)
     source = _source(repo, index)
     with tempfile.TemporaryDirectory(prefix="rebuild-", dir=work) as folder:
+        theirs, unpacked = _digests(origin, index, data, Path(folder))
         out = Path(folder, "release")
         result = build_from(source, out, jobs=jobs, progress=progress)
         own = {asset.path: asset.sha256 for asset in result.index.assets}
         own |= {name: sha256((out / name).read_bytes()) for name in (INDEX, SUMS)}
-        theirs = _digests(origin, index, data, Path(folder))
     findings = tuple(
         finding(DIFFERENT, path, _difference(own.get(path), theirs.get(path)))
         for path in sorted(own.keys() | theirs.keys())
         if own.get(path) != theirs.get(path)
     )
-    return Rebuilt(tag_of(data), index.commit, len(own), findings)
+    return Rebuilt(tag_of(data), index.commit, len(own), findings + unpacked)
 
 
 def _source(repo: Path, index: Index) -> Source:
@@ -127,20 +133,24 @@ def _other_code(index: Index) -> list[Finding]:
 
 def _digests(
     origin: Origin, index: Index, data: bytes, work: Path
-) -> Mapping[str, str]:
+) -> tuple[Mapping[str, str], tuple[Finding, ...]]:
     """Digest all files of a release as they lie there, whatever its index says.
+
+    Returns:
+        Digests by path, and what is wrong with the zip of nested files.
 
     Raises:
         RegistryError: R040, one of them cannot be read although it is there.
 
     """
-    folder = origin.folder
+    folder, unpacked = origin.folder, list[Finding]()
     if folder is None:
         folder = work / "theirs"
         folder.mkdir()
         problems = collect(origin, index, folder)
         if unread := [f for f in problems if f.code == UNREACHABLE.id]:
             raise RegistryError(unread)
+        unpacked = [f for f in problems if f.code == NOT_OURS.id or f.path == PACKED]
         (folder / INDEX).write_bytes(data)
         most = 300 * (len(index.assets) + 1)
         (folder / SUMS).write_bytes(origin.read(SUMS, most))
@@ -150,7 +160,7 @@ def _digests(
             relative = path.relative_to(folder).as_posix()
             with path.open("rb") as file:
                 digests[relative] = hashlib.file_digest(file, "sha256").hexdigest()
-    return digests
+    return digests, tuple(unpacked)
 
 
 def _difference(own: str | None, theirs: str | None) -> str:

@@ -10,12 +10,14 @@ import pytest
 
 from registry.client import rebuild_and_compare, rebuilding
 from registry.documents.findings import RegistryError
+from registry.publish.channels import publish
 from registry.publish.integrity import open_folder
 from registry.publish.release import build_release
+from tests.simulators.github.hub import QUICK, FakeGitHub
 from tests.simulators.machines import Machine
-from tests.simulators.registry import Simulator
+from tests.simulators.registry import Simulator, run_git
 from tests.simulators.releases import poison
-from tests.simulators.web import served
+from tests.simulators.web import Answer, served, serving
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,65 @@ def test_other_sums_on_a_web_server_are_named(repo: Path, tmp_path: Path) -> Non
     with served(folder) as url:
         found = rebuild_and_compare(repo, url)
     assert [finding.path for finding in found.findings] == ["SHA256SUMS"]
+
+
+def test_a_web_server_is_not_believed_without_reading_every_file(
+    repo: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "release"
+    shutil.copytree(repo.parent / "release", folder)
+    (folder / "RELEASE_NOTES.md").write_bytes(b"better\n")
+    (folder / "std_v0.7.11.zip").unlink()
+    with served(folder) as url:
+        found = rebuild_and_compare(repo, url)
+    assert {finding.path: finding.code for finding in found.findings} == {
+        "RELEASE_NOTES.md": "R060",
+        "std_v0.7.11.zip": "R060",
+    }
+
+
+def test_a_file_that_cannot_be_read_is_no_difference(
+    repo: Path, tmp_path: Path
+) -> None:
+    folder = repo.parent / "release"
+
+    def answer(path: str) -> Answer:
+        if path.endswith("held_out.jsonl"):
+            return 500, {}, b""
+        file = folder / path.lstrip("/")
+        return (200, {}, file.read_bytes()) if file.is_file() else (404, {}, b"")
+
+    with serving(answer) as url, pytest.raises(RegistryError) as caught:
+        rebuild_and_compare(repo, url)
+    assert [finding.code for finding in caught.value.findings] == ["R040"]
+
+
+def test_a_release_on_github_is_compared_whole(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeGitHub(tmp_path / "hub") as hub:
+        run_git(repo, "push", "--quiet", str(hub.bare), "HEAD:refs/heads/main")
+        publish(
+            repo.parent / "release",
+            "github:",
+            environment=hub.environment("power"),
+            patience=QUICK,
+        )
+        for name, value in hub.environment().items():
+            monkeypatch.setenv(name, value)
+        assert rebuild_and_compare(repo, "github:power/registry").findings == ()
+        assets = {asset.name: asset for asset in hub.releases[0].assets}
+        assets["RELEASE_NOTES.md"].data = b"better\n"
+        zipped = assets["folder.zip"]
+        zipped.data = zipped.data[:-1] + b"y"
+        found = rebuild_and_compare(repo, "github:power/registry")
+        assert {finding.path: finding.code for finding in found.findings} == {
+            "RELEASE_NOTES.md": "R060",
+            "folder.zip": "R071",
+        }
+        zipped.data = b"y" + zipped.data[1:]
+        found = rebuild_and_compare(repo, "github:power/registry")
+        assert "models/std_v0.7.11.zip" in {f.path for f in found.findings}
 
 
 def test_a_work_tree_is_compared_with_itself(repo: Path, tmp_path: Path) -> None:

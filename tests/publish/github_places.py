@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from registry.gate.github.connection import Patience
 from registry.publish.channels import publish
 from registry.publish.integrity import open_folder, tag_of
 from tests.simulators import models as made
-from tests.simulators.github.hub import FakeGitHub
+from tests.simulators.github.hub import QUICK, FakeGitHub
 from tests.simulators.releases import SERIAL, head, make_release
 
 if TYPE_CHECKING:
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
     from registry.publish.channels.outcome import Published
     from tests.simulators.github.state import Release
 
-__all__ = ["OWNER", "QUICK", "Place"]
+__all__ = ["OWNER", "Place"]
 
 OWNER = "power"
-QUICK = Patience(timeout=20, attempts=4, pause=0.0, rate_limit=0.0, between_writes=0.0)
 
 
 class Place:

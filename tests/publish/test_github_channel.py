@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,8 @@ from registry.publish.channels import latest_commit
 from registry.publish.channels.github_releases import marked
 from registry.publish.integrity import open_folder, tag_of
 from tests.publish.conftest import contents
-from tests.publish.github_places import OWNER, QUICK, Place
-from tests.simulators.github.hub import FakeGitHub
+from tests.publish.github_places import OWNER, Place
+from tests.simulators.github.hub import QUICK, FakeGitHub
 from tests.simulators.github.state import Release
 from tests.simulators.releases import SERIAL, poison
 
@@ -392,3 +393,23 @@ def test_a_damaged_release_before_is_no_obstacle(place: Place) -> None:
     assert place.publish(new).new
     place.hub.releases.pop(0)
     place.assert_published(new)
+
+
+def test_the_command_says_where_it_is(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from registry.cli import app
+
+    release = place.build()
+    for name, value in place.hub.environment(OWNER).items():
+        monkeypatch.setenv(name, value)
+    place.publish(release)
+    arguments = ["publish", str(release), "--to", "github:power/registry"]
+    printed = CliRunner().invoke(app, arguments).stdout
+    page = f"{place.hub.web}/power/registry/releases/tag/{tag_at(release)}"
+    assert f"was there already: {page}" in printed
+    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert (document["place"], document["latest"]) == (page, True)
+    assert document["files"] == len(place.hub.releases[0].assets)
