@@ -111,6 +111,27 @@ def test_a_merge_is_made_by_git_at_the_time_that_is_given(
         hub.merge(number, "mia")
 
 
+def test_a_rebase_copies_each_commit(
+    hub: FakeGitHub, fork: Path, tmp_path: Path
+) -> None:
+    number = proposed(hub, fork)
+    push(fork, "change", {"data/c.csv": "5\n"})
+    main = push(clone(hub, tmp_path / "m", "mia"), "main", {"readme.txt": "second\n"})
+    sha = hub.merge(number, "mia", "rebase", when=1_800_000_000)
+    said = git(hub.bare, "log", "--format=%s %an %cn", f"{main}..main").split("\n")
+    assert said == [
+        "Change data/c.csv Someone mia",
+        "Change data/b.csv Someone mia",
+    ]
+    listed = git(hub.bare, "ls-tree", "-r", "--name-only", "main").split()
+    assert listed == ["data/a.csv", "data/b.csv", "data/c.csv", "readme.txt"]
+    assert git(hub.bare, "show", "main:readme.txt") == "second"
+    repository = hub.connection().repository
+    for commit in git(hub.bare, "rev-list", f"{main}..{sha}").split():
+        (pull,) = repository.get_commit(commit).get_pulls()
+        assert pull.number == number
+
+
 def test_what_conflicts_is_not_merged(
     hub: FakeGitHub, fork: Path, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ def merged_commit(
         pull: the pull request.
         onto: the commit that comes before.
         by: who merges.
-        method: ``merge`` or ``squash``.
+        method: ``merge``, ``squash`` or ``rebase``.
         when: Unix time of the commit.
         title: first line of its message.
         body: the rest of it.
@@ -48,6 +48,8 @@ def merged_commit(
         ValueError: another method.
     """
     bare = hub.git(known)
+    if method == "rebase":
+        return _rebased(bare, pull, onto, by, when)
     tree = bare.merged_tree(onto, pull.head_sha)
     if tree is None:
         raise CannotMerge("Merge conflicts must be resolved first.")
@@ -65,6 +67,29 @@ def merged_commit(
     return bare.commit(
         tree, parents, message.rstrip("\n") + "\n", author=author, when=when
     )
+
+
+def _rebased(bare: Bare, pull: Pull, onto: str, by: Account, when: int) -> str:
+    """Copy each commit onto the base; the last copy is the new base."""
+    for sha in pull.commits:
+        # git merges by histories: this one says that both sides began at the parent.
+        someone = identity(by)
+        start = bare.commit(f"{sha}^^{{tree}}", [], "", author=someone, when=when)
+        ours = bare.commit(f"{onto}^{{tree}}", [start], "", author=someone, when=when)
+        theirs = bare.commit(f"{sha}^{{tree}}", [start], "", author=someone, when=when)
+        tree = bare.merged_tree(ours, theirs)
+        if tree is None or " " in bare.git("show", "-s", "--format=%P", sha):
+            raise CannotMerge("This branch can't be rebased")
+        name, mail = bare.git("show", "-s", "--format=%an%n%ae", sha).split("\n")
+        onto = bare.commit(
+            tree,
+            [onto],
+            bare.git("show", "-s", "--format=%B", sha) + "\n",
+            author=(name, mail),
+            committer=someone,
+            when=when,
+        )
+    return onto
 
 
 def refresh(hub: FakeGitHub, known: Repository, pull: Pull) -> None:

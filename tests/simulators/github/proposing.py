@@ -258,6 +258,7 @@ class Proposing:
         bare = self.git(known)
         pull.base_sha = bare.branch(pull.base) or pull.base_sha
         bare.set_ref(f"refs/heads/{pull.base}", sha)
+        pull.landed = bare.git("rev-list", f"{pull.base_sha}..{sha}").split()
         if pull.test_merge is not None:
             bare.set_ref(f"refs/pull/{pull.number}/merge", None)
         self.set_state(pull.issue, "closed")

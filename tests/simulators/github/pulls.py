@@ -249,6 +249,8 @@ def _merge(ask: Ask) -> Reply:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
     method = wanted.get("merge_method", "merge")
     _check_rules(ask, pull)
+    if method not in _FLAGS:
+        raise invalid("PullRequest", "merge_method", "invalid")
     if not ask.repository.settings.flags[f"allow_{_FLAGS[method]}"]:
         raise Refused(405, f"{method.title()} merges are not allowed.")
     try:
@@ -307,7 +309,7 @@ def _of_commit(ask: Ask) -> Reply:
     found = [
         simple_pull(ask.hub, known, pull)
         for pull in known.pulls
-        if (sha == pull.merged_sha or sha in pull.commits)
+        if (sha == pull.merged_sha or sha in {*pull.commits, *pull.landed})
         and (pull.merged_at is not None or not landed)
     ]
     return page(ask, found)

@@ -158,6 +158,7 @@ class Pull:
         head_sha: that branch's commit.
         test_merge: the commit of ``refs/pull/N/merge``; None if it conflicts.
         merged_sha: the commit that merged it.
+        landed: the commits that came to the base with it.
     """
 
     issue: Issue
@@ -175,6 +176,7 @@ class Pull:
     merged_at: str | None = None
     merged_by: int | None = None
     commits: list[str] = field(default_factory=list)
+    landed: list[str] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     reviewers: list[int] = field(default_factory=list)
 
