@@ -21,7 +21,7 @@ from registry.publish.staging import Staging
 from registry.review.page import Code, Paragraph, Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from registry.modelling.model import Model
     from registry.modelling.plan import Order
@@ -36,6 +36,8 @@ __all__ = ["Effects", "fit", "fit_effects", "models_section"]
 
 MANY: Final = 3_000
 """Models of more bundles than this are named and not fitted: it would take too long."""
+MODELS: Final = 200
+"""As many models are fitted at most: a revocation may touch hundreds of classes."""
 _LOUD: Final = 10.0
 """Per cent by which a published error must grow to be worth a note."""
 
@@ -77,12 +79,8 @@ def fit_effects(before: State, after: State, progress: Progress, jobs: int) -> E
         for name in set(digests) | set(later)
         if digests.get(name) != later.get(name)
     }
-    skipped = {
-        str(one.id)
-        for one in (*old.fit, *new.fit)
-        if str(one.id) in touched and len(one.bundles) > MANY
-    }
-    chosen = touched - skipped
+    chosen = _chosen([*old.fit, *new.fit], touched)
+    skipped = touched - chosen
     progress(f"fitting {len(chosen)} models as they are without the change")
     models = fit(before, old, chosen, progress, jobs)
     progress(f"fitting {len(chosen)} models as they would be")
@@ -93,6 +91,17 @@ def fit_effects(before: State, after: State, progress: Progress, jobs: int) -> E
         tuple(models),
         tuple(sorted(skipped)),
     )
+
+
+def _chosen(orders: Sequence[Order], touched: Collection[str]) -> set[str]:
+    """Choose what can be fitted in minutes: the generic class and totals first."""
+    ranked = sorted(
+        (one for one in orders if str(one.id) in touched and len(one.bundles) <= MANY),
+        key=lambda one: (one.id.node_type != 0, one.id.output != "AbsPower", one.id),
+    )
+    names = dict.fromkeys(str(one.id) for one in ranked)
+    large = {str(one.id) for one in orders if len(one.bundles) > MANY}
+    return {name for name in list(names)[:MODELS] if name not in large}
 
 
 def fit(
@@ -148,8 +157,11 @@ def models_section(effects: Effects) -> Section:
     unseen = _never_offered(effects, found)
     blocks: list[Block] = [Paragraph.of(_summary(found, len(unseen)))]
     if effects.skipped:
-        text = f"{len(effects.skipped)} models of more than {MANY} bundles were not"
-        blocks.append(Paragraph.of(f"{text} fitted."))
+        text = (
+            f"{len(effects.skipped)} more models change too. They were not fitted here,"
+            f" since at most {MODELS} are, and none of more than {MANY} bundles."
+        )
+        blocks.append(Paragraph.of(text))
     if found.models:
         columns = ("class", "model", "what", "error before", "error after", "change")
         rows = tuple(_row(one) for one in found.models)

@@ -61,9 +61,9 @@ def _row(one: Mapping[str, Any]) -> tuple[Cell, ...]:
     if low is None:
         observed = "nothing"
     elif low == high:
-        observed = f"{low:.4g}"
+        observed = _number(low)
     else:
-        observed = f"{low:.4g} to {high:.4g}"
+        observed = f"{_number(low)} to {_number(high)}"
     bad = result.get("unexpected_count", 0)
     count = f"{result.get('element_count', 0)}"
     if bad:
@@ -76,5 +76,9 @@ def _row(one: Mapping[str, Any]) -> tuple[Cell, ...]:
 def _bounds(kwargs: Mapping[str, Any]) -> str:
     low, high = kwargs.get("min_value"), kwargs.get("max_value")
     if low is not None and high is not None:
-        return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
-    return f"at least {low:.4g}" if high is None else f"at most {high:.4g}"
+        return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+    return f"at least {_number(low)}" if high is None else f"at most {_number(high)}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:.0f}" if abs(value) >= 1_000 else f"{value:.4g}"

@@ -68,7 +68,7 @@ def class_section(own: Server, key: str, servers: Sequence[Server]) -> Section:
     same = next((group for group in groups if group.key == key), None)
     verdict, notes = _verdict(key, same, groups)
     own_row: tuple[Cell, ...] = ("this bundle", "–", *_watts(mine), "–")
-    loads = tuple(f"W at {load:.0%}" for load in LOADS)
+    loads = tuple(f"W at {100 * load:.0f} %" for load in LOADS)
     blocks = (
         first,
         Paragraph.of(verdict),
