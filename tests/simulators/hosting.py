@@ -7,10 +7,10 @@ report = hosted.check(number)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from registry.gate.github.connection import Connection, connect
+from registry.gate.github.connection import Connection, Patience, connect
 from registry.gate.github.merges import verify_merges
 from registry.gate.github.verify_pull import verify_pull
 from registry.gate.paths import MAINTAINERS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["READER", "Hosted"]
 
 READER = {"contents": "read", "pull-requests": "read"}
-"""What the token of a verifying job may do."""
+"""What the token of a verifying job may do, as the workflows say."""
 
 
 @dataclass
@@ -38,10 +38,14 @@ class Hosted:
     Attributes:
         hub: the fake; maintainers are the accounts 2, 3 and 4.
         state: what main holds.
+        permissions: what the token of a verifying job may do.
+        patience: how long it waits; None for the fake's usual.
     """
 
     hub: FakeGitHub
     state: Simulator
+    permissions: dict[str, str] = field(default_factory=lambda: dict(READER))
+    patience: Patience | None = None
 
     @classmethod
     def found(cls, hub: FakeGitHub, founded: Simulator) -> Hosted:
@@ -140,6 +144,6 @@ class Hosted:
 
     def connection(self) -> Connection:
         """A connection with the token of a job that may only read."""
-        token = {"GH_TOKEN": self.hub.job_token(READER)}
-        patience = self.hub.connection().patience
+        token = {"GH_TOKEN": self.hub.job_token(self.permissions)}
+        patience = self.patience or self.hub.connection().patience
         return connect(environment=self.hub.environment() | token, patience=patience)
