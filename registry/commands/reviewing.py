@@ -47,6 +47,13 @@ def review(
     repository: Repository = None,
     jobs: Jobs = 1,
     *,
+    models: Annotated[
+        bool,
+        typer.Option(
+            help="Fit the affected models with the change and without, which takes"
+            " minutes where recordings are long."
+        ),
+    ] = True,
     json_output: Json = False,
 ) -> None:
     """Show what a change brings: who, data, plots, models, copies, findings."""
@@ -56,7 +63,7 @@ def review(
     if change is not None and not change.isdecimal() and head is not None:
         raise typer.BadParameter("name the revision once")
     with progress_line(hidden=json_output) as show:
-        packet = _packet(root, change, (base, head), repository, jobs, show)
+        packet = _packet(root, change, (base, head), repository, (jobs, models), show)
     if out is not None:
         _write(packet, out)
     if summary is not None:
@@ -74,7 +81,7 @@ def _packet(
     change: str | None,
     revisions: tuple[str | None, str | None],
     repository: str | None,
-    jobs: int,
+    fitting: tuple[int, bool],
     show: Callable[[str], None],
 ) -> Packet:
     """Find the change, let the gate judge it, and make its packet."""
@@ -84,6 +91,7 @@ def _packet(
 
     now = int(time.time())
     base, head = revisions
+    jobs, models = fitting
     if change is not None and change.isdecimal():
         number: int | None = int(change)
     else:
@@ -91,9 +99,9 @@ def _packet(
         head = change or head or "HEAD"
     if number is None:
         proposal = open_proposal(root, base or base_of(root), head or "HEAD", now=now)
-        return make_packet(proposal, jobs=jobs, progress=show)
+        return make_packet(proposal, jobs=jobs, models=models, progress=show)
     show(f"asking GitHub about pull request {number}")
-    return _pull(root, number, (base, head), repository, jobs, show)
+    return _pull(root, number, (base, head), repository, fitting, show)
 
 
 def _pull(
@@ -101,7 +109,7 @@ def _pull(
     number: int,
     revisions: tuple[str | None, str | None],
     repository: str | None,
-    jobs: int,
+    fitting: tuple[int, bool],
     show: Callable[[str], None],
 ) -> Packet:
     from registry.documents.findings import RegistryError
@@ -113,6 +121,7 @@ def _pull(
 
     now = int(time.time())
     base, head = revisions
+    jobs, models = fitting
     named = repository or os.environ.get("GITHUB_REPOSITORY") or repository_of(root)
     connection = connect(named)
     if head is None:
@@ -129,7 +138,7 @@ def _pull(
     report = verify_pull(
         root, proposal.base, proposal.head, number, connection, now=now
     )
-    return make_packet(proposal, report, jobs=jobs, progress=show)
+    return make_packet(proposal, report, jobs=jobs, models=models, progress=show)
 
 
 def _write(packet: Packet, out: Path) -> None:

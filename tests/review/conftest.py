@@ -23,8 +23,8 @@ Review = Callable[..., "Packet"]
 def review(tmp_path: Path) -> Review:
     """A function that proposes a state of a registry and makes the packet of it.
 
-    By default main is `small()`, 42 proposes, and expectations are not run: they take
-    seconds to load.
+    By default main is `small()`, 42 proposes, and what takes seconds is left out:
+    expectations and the fits of models.
     """
 
     def made(
@@ -33,6 +33,7 @@ def review(tmp_path: Path) -> Review:
         *,
         author: int | None = 42,
         expectations: bool = False,
+        models: bool = False,
     ) -> Packet:
         repo = tmp_path / "repo"
         if not repo.exists():
@@ -40,6 +41,6 @@ def review(tmp_path: Path) -> Review:
         changed.record(repo, "change", "main", when=1_000_000_000)
         who = None if author is None else Author(author, f"login-{author}", ())
         proposal = open_proposal(repo, "main", "change", author=who, now=NOW)
-        return make_packet(proposal, expectations=expectations)
+        return make_packet(proposal, expectations=expectations, models=models)
 
     return made

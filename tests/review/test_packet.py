@@ -56,7 +56,7 @@ def with_new_bundle() -> Simulator:
 
 
 def test_a_good_bundle_is_shown_from_every_side(review: Review) -> None:
-    packet = review(with_new_bundle(), expectations=True)
+    packet = review(with_new_bundle(), expectations=True, models=True)
     assert packet.kind == "bundle"
     assert ids(packet) == [
         "glance",
@@ -67,9 +67,9 @@ def test_a_good_bundle_is_shown_from_every_side(review: Review) -> None:
         "expectations",
         "class",
         "copies",
+        "texts",
         "prediction",
         "models",
-        "texts",
         "files",
     ]
     assert not any("failed" in one.facts for one in packet.sections)
@@ -92,7 +92,7 @@ def test_a_good_bundle_is_shown_from_every_side(review: Review) -> None:
 
 
 def test_models_have_their_errors_before_and_after(review: Review) -> None:
-    packet = review(with_new_bundle())
+    packet = review(with_new_bundle(), models=True)
     changed = {one["id"]: one for one in part(packet, "models").facts["changed"]}
     generic = changed["acpi/AbsPower/BPFOnly/SGDRegressorTrainer_0"]
     assert generic["kind"] == "changed"
@@ -110,7 +110,7 @@ def test_only_affected_models_are_fitted(review: Review) -> None:
     changed = small()
     machine = Machine("server-e", "Intel Xeon Gold 6130", cores=32, gib=192, seed=2)
     changed.add_levels("server-e", 42, machine)
-    packet = review(changed)
+    packet = review(changed, models=True)
     facts = part(packet, "models").facts
     classes = {one["class"] for one in facts["changed"]}
     assert classes <= {"generic", "xeon-gold-6130-2s-32c-192g"}
@@ -127,7 +127,7 @@ def test_a_second_version_is_judged_without_the_first(review: Review) -> None:
         for name, data in level_tables(machine).items()
     }
     changed.reseal("server-a")
-    packet = review(changed)
+    packet = review(changed, models=True)
     assert part(packet, "data").facts["version"] == 2
     assert part(packet, "glance").facts["refused"] is False
     # the first version is no neighbour, no copy, and no part of what predicts it
@@ -147,7 +147,7 @@ def test_a_bundle_that_its_class_cannot_predict_is_noted(review: Review) -> None
     tables["levels.csv"] = ("\n".join([head, *doubled]) + "\n").encode()
     usual: dict[str, Any] = {"profile": "load-levels", "workloads": ["idle", "ssj2008"]}
     changed.add_bundle("server-d", 42, machine, tables, **usual)
-    said = notes(review(changed))
+    said = notes(review(changed, models=True))
     assert "is off by" in said
     assert "gets worse" in said
 
@@ -158,7 +158,7 @@ def test_a_withdrawal_shows_which_models_lose_it(review: Review) -> None:
         {"schema": "withdrawn/1", "day": "2026-09-01", "reason": "measurement-error"}
     )
     changed.files["datasets/server-a/WITHDRAWN.yaml"] = withdrawal_bytes(gone)
-    packet = review(changed)
+    packet = review(changed, models=True)
     assert packet.kind == "withdrawal"
     assert part(packet, "withdrawal").facts["reason"] == "measurement-error"
     found = part(packet, "models").facts["changed"]
@@ -178,7 +178,7 @@ def test_withdrawing_the_last_bundle_of_a_class_ends_its_models(
         {"schema": "withdrawn/1", "day": "2026-09-01", "reason": "request"}
     )
     changed.files["datasets/server-e/WITHDRAWN.yaml"] = withdrawal_bytes(gone)
-    packet = review(changed, merged)
+    packet = review(changed, merged, models=True)
     found = part(packet, "models").facts["changed"]
     assert "gone" in {one["kind"] for one in found if one["number"]}
     assert "is gone" in notes(packet)
@@ -191,7 +191,7 @@ def test_a_change_of_trust_shows_keys_and_models(review: Review) -> None:
     )
     revoked = person.revoked(0, "2026-05-01T00:00:00Z")
     changed.files[revoked.path] = revoked.trust_file()
-    packet = review(changed, author=43)
+    packet = review(changed, author=43, models=True)
     assert packet.kind == "trust"
     said = notes(packet)
     assert "Key added to contributor 43" in said
@@ -232,7 +232,7 @@ def test_the_approvals_that_main_asks_for_are_named(review: Review) -> None:
 def test_a_broken_bundle_still_gives_a_packet(review: Review) -> None:
     changed = with_new_bundle()
     changed.files["datasets/server-d/manifest.json.sig"] = b"no signature\n"
-    packet = review(changed)
+    packet = review(changed, models=True)
     assert part(packet, "glance").facts["refused"] is True
     findings = part(packet, "findings").facts["findings"]
     assert {"S"} == {one["code"][0] for one in findings if one["severity"] == "error"}
@@ -257,7 +257,7 @@ def test_whatever_the_bytes_the_packet_appears(
 ) -> None:
     changed = with_new_bundle()
     changed.files[f"datasets/server-d/{name}"] = content
-    packet = review(changed)
+    packet = review(changed, models=True)
     assert part(packet, "findings").facts["findings"]
     assert "failed" in part(packet, "models").facts
     for form in (as_markdown, as_html, as_json):
