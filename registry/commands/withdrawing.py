@@ -63,8 +63,8 @@ def withdraw(
     """Open a pull request that withdraws one dataset."""
     from registry.gate.withdrawing import withdrawn
 
-    today = day or dt.datetime.now(dt.UTC).date().isoformat()
-    files = withdrawn(merged_tree(root), dataset, reason.value, today)
+    decided = day or _today()
+    files = withdrawn(merged_tree(root), dataset, reason.value, decided)
     (path,) = files
     entry = entry_of(root, repository)
     plan = Plan(
@@ -76,6 +76,10 @@ def withdraw(
         as_good=None if day else lambda there: _same(there, path, reason.value),
     )
     carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
+
+
+def _today() -> str:
+    return dt.datetime.now(dt.UTC).date().isoformat()
 
 
 def _same(there: Mapping[str, bytes], path: str, reason: str) -> bool:
