@@ -12,7 +12,7 @@ from registry.client.downloading import download
 from registry.documents.findings import RegistryError
 from registry.gate.github.connection import Patience
 from registry.publish import web
-from registry.publish.channels import latest_commit
+from registry.publish.channels import github, latest_commit
 from registry.publish.channels.github_releases import marked
 from registry.publish.integrity import open_folder, tag_of
 from tests.publish.conftest import contents
@@ -209,6 +209,17 @@ def test_a_digest_that_github_does_not_state_is_computed(place: Place) -> None:
     assert [code for code, _ in refusal(place, release)] == ["R076"]
 
 
+def test_nothing_is_published_before_every_file_was_compared(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever sending files believed: GitHub's own list decides."""
+    release = place.build()
+    monkeypatch.setattr(github, "fill", lambda *_: None)
+    found = refusal(place, release)
+    assert {code for code, _ in found} == {"R076"}
+    assert [one.draft for one in place.hub.releases] == [True]
+
+
 def test_a_tag_that_names_another_commit_is_told(place: Place) -> None:
     release = place.build()
     other = place.commit(SERIAL + 5)
@@ -336,9 +347,11 @@ def test_a_limit_says_when_to_go_on_and_loses_nothing(place: Place) -> None:
         if line.startswith("sending 5 "):
             place.hub.fail("POST", "/uploads/", "limit", times=99, seconds=3600)
 
-    ((code, what),) = refusal(place, release, progress=limit)
-    assert code == "N003"
-    assert "until 20" in what
+    with pytest.raises(RegistryError) as caught:
+        place.publish(release, progress=limit)
+    (found,) = caught.value.findings
+    assert (found.code, "until 20" in found.what) == ("N003", True)
+    assert "goes on where it stopped" in found.fix
     (draft,) = place.hub.releases
     before = {asset.id for asset in draft.assets}
     assert len(before) == 4

@@ -8,12 +8,18 @@ files are there with the right digests.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.gate.github.connection import PATIENT, asking, connect
+from registry.gate.github.connection import (
+    LIMITED,
+    PATIENT,
+    UNREACHABLE,
+    asking,
+    connect,
+)
 from registry.gate.github.writing import settle
 from registry.publish.channels.github_assets import differences, fill
 from registry.publish.channels.github_drafts import (
@@ -69,6 +75,10 @@ VANISHED = code(
     "W11",
 )
 
+_GOES_ON: Final = (
+    "What was sent is kept: publishing goes on where it stopped, and nobody sees the"
+    " release before it is whole."
+)
 _TITLE: Final = "Power models of {day}, {tag}"
 
 
@@ -128,8 +138,20 @@ def publish(
                 return _once(sending)
             except Vanished:
                 show("the draft vanished: beginning again")
+            except RegistryError as error:
+                raise RegistryError(map(_resumable, error.findings)) from error
     what = f"after {patience.attempts} attempts"
     raise RegistryError(finding(VANISHED, tag, what))
+
+
+def _resumable(found: Finding) -> Finding:
+    """Say of what will pass that nothing is lost."""
+    if found.code not in {LIMITED.id, UNREACHABLE.id}:
+        return found
+    when = (
+        "after the time that the finding names" if found.code == LIMITED.id else "later"
+    )
+    return replace(found, fix=f"Run this again {when}. {_GOES_ON}")
 
 
 def _once(sending: _Sending) -> Published:
