@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import github
 import github.Repository
 import requests
+import urllib3
 from github.Consts import DEFAULT_BASE_URL
 
 from registry.documents.findings import (
@@ -225,14 +226,24 @@ class _Retry(github.GithubRetry):
         **named: Any,
     ) -> Any:
         """What is left to try after an answer, or the error if nothing is."""
-        if response is not None and response.status in {403, 429}:
+        limited = response is not None and response.status in {403, 429}
+        if limited:
             after = self.get_retry_after(response)
             most = self.max_rate_limit_wait or 0.0
             if after is not None and (after > most or not self.total):
-                headers = {key.lower(): text for key, text in response.headers.items()}
-                said = {"message": "rate limit"}
-                raise github.RateLimitExceededException(response.status, said, headers)
-        return super().increment(method, url, response, *others, **named)
+                raise _limit(response)
+        try:
+            return super().increment(method, url, response, *others, **named)
+        except urllib3.exceptions.MaxRetryError as error:
+            if limited:
+                raise _limit(response) from error
+            raise
+
+
+def _limit(response: Any) -> github.GithubException:
+    headers = {key.lower(): text for key, text in response.headers.items()}
+    said = {"message": "rate limit"}
+    return github.RateLimitExceededException(response.status, said, headers)
 
 
 @contextlib.contextmanager
