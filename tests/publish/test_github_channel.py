@@ -12,7 +12,12 @@ from registry.client.downloading import download
 from registry.documents.findings import RegistryError
 from registry.gate.github.connection import Patience
 from registry.publish import web
-from registry.publish.channels import github, latest_commit
+from registry.publish.channels import (
+    github,
+    github_assets,
+    github_drafts,
+    latest_commit,
+)
 from registry.publish.channels.github_releases import marked
 from registry.publish.integrity import open_folder, tag_of
 from tests.publish.conftest import contents
@@ -23,6 +28,7 @@ from tests.simulators.releases import SERIAL, poison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 
 @pytest.fixture(autouse=True)
@@ -178,6 +184,39 @@ def test_two_assets_of_a_name_are_told_by_github_and_settled(place: Place) -> No
     place.publish(release)
     place.assert_published(release)
     assert place.hub.count("POST", "/uploads/") == len(place.hub.releases[0].assets)
+
+
+def test_a_name_that_is_taken_meanwhile_is_looked_at_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitHub's list was late: the upload is refused with 422, and the file is right."""
+    release = place.build()
+    draft = put_draft(place, tag_at(release))
+    api = place.hub.connection(OWNER).repository.get_release(draft.id)
+    api.upload_asset(str(release / "index.json"))
+    api.upload_asset(str(release / "index.json"), name="SHA256SUMS")
+    late(monkeypatch, github_assets, "listed")
+    place.publish(release)
+    place.assert_published(release)
+    refused = [asked for asked in place.hub.requests if asked.status == 422]
+    assert len(refused) == 2
+
+
+def test_a_draft_that_was_listed_late_is_kept(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = place.build()
+    draft = put_draft(place, tag_at(release))
+    late(monkeypatch, github_drafts, "releases")
+    place.publish(release)
+    assert place.assert_published(release).id == draft.id
+    assert place.hub.count("DELETE", "/releases/[0-9]+$") == 1
+
+
+def late(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> None:
+    """Let a list be empty the first time, as on a server that lags behind."""
+    real, first = getattr(module, name), iter([True])
+    monkeypatch.setattr(module, name, lambda of: [] if next(first, False) else real(of))
 
 
 def test_a_published_release_that_was_changed_is_told(place: Place) -> None:
