@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ def check_download(situation: Situation) -> tuple[str, list[Finding]]:
             findings = collect(origin, index, Path(folder))
         most = 300 * (len(index.assets) + 1)
         findings += check_sums(origin.read(SUMS, most), index, data)
-        if not findings or origin.read(INDEX, INDEX_BYTES) == data:
+        if not findings or _newest(situation)[2] == data:
             break
     return f"{len(index.assets)} files of {tag_of(data)}", findings
 
@@ -84,8 +85,11 @@ def _newest(situation: Situation) -> tuple[Origin, Index, bytes]:
     """The release at the address that always leads to the newest."""
     origin = open_origin(situation.place)
     at_github = github_place(situation.place)
-    if at_github is not None and not origin.chosen:
-        # Kepler's settings name the moving address, so that is what is tried.
-        origin = Origin(origin.name, at_github.latest, None, origin.tag)
-    data = origin.read(INDEX, INDEX_BYTES)
-    return origin, read_index(data, INDEX), data
+    if at_github is None or origin.chosen:
+        data = origin.read(INDEX, INDEX_BYTES)
+        return origin, read_index(data, INDEX), data
+    # Kepler's settings name the moving address, so that is what is tried.
+    latest = Origin(origin.name, at_github.latest, None)
+    data = latest.read(INDEX, INDEX_BYTES)
+    tagged = replace(latest, tag=tag_of(data))  # so that folder.zip is read as well
+    return tagged, read_index(data, INDEX), data

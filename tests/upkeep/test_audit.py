@@ -162,6 +162,25 @@ def test_a_secret_setting_that_github_leaves_out_is_not_readable() -> None:
     assert "secrets-scanned, secrets-blocked, no-rebase" in found.what
 
 
+@pytest.mark.parametrize(
+    ("path", "unread"),
+    [
+        ("/rulesets/1", {"main-no-bypass"}),
+        ("/rules/branches/main", {"main-no-bypass", "main-approval", "queue-single"}),
+        ("/rulesets", {"tags-unmoved", "tags-no-bypass"}),
+        ("/rulesets/3", {"tags-undeleted", "tags-created"}),
+    ],
+)
+def test_rules_that_cannot_be_read_are_not_fine(path: str, unread: set[str]) -> None:
+    told = good()
+    told.refusals[HERE + path] = 403
+    done = look(told)
+    found = {name for name, state in done.states.items() if state == "unread"}
+    assert unread <= found
+    assert "differs" not in done.states.values()
+    assert {one.code for one in done.findings} == {"N041"}
+
+
 @pytest.mark.parametrize("status", [500, 503])
 def test_one_broken_answer_hides_no_other_finding(status: int) -> None:
     told = good()

@@ -231,6 +231,16 @@ def test_a_team_that_cannot_be_read_is_not_fine() -> None:
     assert f"{TEAM}: needs organisation Members: read" in what
 
 
+def test_a_team_is_not_compared_with_a_file_that_cannot_be_read() -> None:
+    told = good()
+    told.answers[OWNERS] = content(b"* @power/keepers\n")
+    told.answers[TEAM] = [{"id": 66, "login": "mallory"}]
+    told.refusals[NAMED] = 403
+    ((code, what),) = look(told)
+    assert code == "N041"
+    assert "maintainers.yaml" in what
+
+
 @pytest.mark.parametrize("answer", [{"type": "file"}, {"content": "§"}, {}, []])
 def test_a_file_in_another_form_is_not_readable(answer: Any) -> None:
     told = good()

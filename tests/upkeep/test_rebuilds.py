@@ -110,6 +110,20 @@ def test_other_code_rebuilds_with_the_code_of_the_commit(
     assert "GH_TOKEN" not in environment
 
 
+def test_a_program_without_an_end_is_stopped(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(command: list[str], **_: Any) -> Any:
+        raise subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(rebuilds, "rebuild_and_compare", other_code)
+    with monkeypatch.context() as patched:
+        patched.setattr("subprocess.run", endless)
+        _, (found,) = rebuilds.check_rebuild(world.situation())
+    assert found.code == "R094"
+    assert "no end" in found.what
+
+
 def test_code_of_a_commit_that_main_lacks_never_runs(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,14 +6,14 @@ import gzip
 import json
 import re
 import shlex
-import subprocess
-import sys
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from registry.cli import app
 from registry.documents.strict_yaml import read_yaml
 from registry.upkeep.answers import Want, met, said, steps, want
 from registry.upkeep.wanted import Setting, Way, wishes
@@ -194,19 +194,14 @@ def test_the_environments_are_those_of_the_workflow(repository: Path) -> None:
 
 
 def test_the_page_is_what_the_command_prints(repository: Path) -> None:
-    printed = subprocess.run(
-        [sys.executable, "-m", "registry", "github", "settings"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    printed = CliRunner().invoke(app, ["github", "settings"]).stdout
     committed = (repository / "docs/github-settings.md").read_text("utf-8")
-    assert committed == printed, (
-        "run `registry github settings > docs/github-settings.md`"
-    )
+    how = "run `registry github settings > docs/github-settings.md`"
+    assert committed == printed, how
     for setting in WISHES.settings:
         assert f"| `{setting.id}` |" in printed
+    for way in WISHES.ways.values():
+        assert way.command in printed
 
 
 def test_the_files_have_no_field_that_nothing_reads() -> None:

@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from registry.cli import app
+from registry.client.downloading import collect
 from registry.client.rebuilding import Rebuilt
 from registry.documents.findings import Severity, code, finding
 from registry.publish.integrity import tag_of
-from registry.upkeep import rebuilds, watching
+from registry.upkeep import downloads, rebuilds, watching
 from registry.upkeep.outcomes import CHECKS, as_lines, read_outcomes
 from registry.upkeep.watching import checks
 from tests.simulators.registry import ARRIVED, run_git
@@ -223,6 +224,28 @@ def test_a_hiccup_is_tried_again(world: World) -> None:
     world.hub.fail("GET", "/releases/latest/download/RELEASE", 502)
     world.hub.fail("GET", "/releases/latest/download/index", 503)
     assert of(world.watch(), "download").status == "ok"
+
+
+def test_a_release_that_appears_meanwhile_is_downloaded_instead(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = tmp_path / "newer"
+    shutil.copytree(world.release, newer)
+    poison(newer, world.index.model_copy(update={"serial": ARRIVED + 1}), {})
+    seen: list[str] = []
+
+    def slow(origin: Any, index: Any, folder: Path) -> list[Any]:
+        found = collect(origin, index, folder)
+        if not seen:
+            world.publish(newer)
+        seen.append(origin.tag)
+        return found
+
+    monkeypatch.setattr(downloads, "collect", slow)
+    outcome = of(world.watch(), "download")
+    assert outcome.status == "ok"
+    assert len(set(seen)) == 2
+    assert outcome.note.endswith(seen[-1])
 
 
 def test_a_site_with_another_release_is_found(world: World, tmp_path: Path) -> None:
