@@ -159,6 +159,21 @@ def test_a_rebased_pull_request_is_judged_as_a_whole(line: Mainline) -> None:
     assert found(line.verify()) == [("T020", "README.md")]
 
 
+def test_s5_many_copies_of_a_pull_request_hide_nothing(line: Mainline) -> None:
+    """Copies by others, opened first, neither help nor harm the owner's own."""
+    number = line.merge(with_bundle())
+    own = line.record.pulls.pop(number)
+    for copy in range(1, 31):
+        user = {"id": 600 + copy, "login": f"mallory-{copy}"}
+        line.record.pulls[copy] = own | {"number": copy, "user": user}
+    copies = list(line.record.pulls)
+    line.record.commits[line.tip()] = copies
+    assert found(line.verify()) == [("S015", "datasets/server-d/manifest.json")]
+    line.record.pulls[31] = own | {"number": 31}
+    line.record.commits[line.tip()] = [*copies, 31]
+    assert line.verify().findings == ()
+
+
 def test_a_rebase_with_something_between_is_refused(line: Mainline) -> None:
     half = with_bundle()
     del half.files["datasets/server-d/runs.csv"]

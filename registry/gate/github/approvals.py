@@ -43,15 +43,15 @@ UNAPPROVED = code(
     "S022",
     Severity.ERROR,
     "A change of trust lacks approvals of maintainers.",
-    "Ask maintainers other than the author to approve the newest commit; what is "
-    "merged without that must be taken back in full by another change.",
+    "Ask maintainers other than the author to approve the newest commit; they can do "
+    "that after the merge as well. Else take the change back in full.",
     "S11",
 )
 OTHER_CONTENT = code(
     "S023",
     Severity.ERROR,
     "What was merged is not what the maintainers approved.",
-    "Take it back in full by another change, and propose it again.",
+    "An administrator takes it back in full (`git revert`); propose it again.",
     "S11",
     "W10",
 )

@@ -10,6 +10,7 @@ Only the findings of a run that asked GitHub without a failure can be empty.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,7 @@ from registry.documents.findings import (
     code,
     finding,
 )
+from registry.documents.manifest import read_manifest
 from registry.gate.changes import changes
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
@@ -31,8 +33,8 @@ from registry.gate.github.settled import Settled
 from registry.gate.mainline import founding, mainline, steps_since
 from registry.gate.maintainers import maintainers_of
 from registry.gate.outcome import Outcome, Report
-from registry.gate.paths import MAINTAINERS, contribution
-from registry.gate.tree import TRUST
+from registry.gate.paths import MAINTAINERS, MANIFEST, contribution
+from registry.gate.tree import DATASETS, TRUST
 from registry.gate.verify_change import verify_change
 
 if TYPE_CHECKING:
@@ -49,8 +51,8 @@ NO_PULL = code(
     "N013",
     Severity.ERROR,
     "Data or trust came to the main branch without a pull request.",
-    "Take the commit back in full (`git revert`), or withdraw the dataset; then "
-    "propose it by a pull request.",
+    "Withdraw the dataset (`registry withdraw`), or let an administrator take the "
+    "commit back in full (`git revert`); propose it again by a pull request.",
     "S5",
     "S11",
     "S13",
@@ -81,6 +83,8 @@ SETTLED = code(
 
 _DOWN = frozenset((UNREACHABLE.id, FORBIDDEN.id, LIMITED.id))
 """After one of these nothing more is asked: each question would wait as long again."""
+_COPIES = 10
+"""How many pull requests of the same commits are looked at, the owners' first."""
 _LATE = 86_400
 """A merge queue makes a commit before it merges it: at most this many seconds."""
 
@@ -289,8 +293,29 @@ class _Judge:
         One of them must be right in everything: whoever copies the commits of another's
         pull request into one of their own can neither help nor harm it.
         """
-        by_pull = [self._by(merge, pull) for pull in merge.pulls]
-        return min(by_pull, key=_errors)
+        owners = self._owners(merge)
+        pulls = sorted(merge.pulls, key=lambda one: one.author_id not in owners)
+        best: list[Finding] | None = None
+        for pull in pulls[:_COPIES]:
+            found = self._by(merge, pull)
+            if best is None or _errors(found) < _errors(best):
+                best = found
+            if not _errors(best):
+                break
+        return best or []
+
+    def _owners(self, merge: _Merge) -> set[int]:
+        """Whose data or keys a merge touches, as far as that can be read."""
+        tree = git_tree(self.repo, merge.last.sha)
+        owners: set[int] = set()
+        for path in merge.paths:
+            name = path.rpartition("/")[2]
+            if path.startswith(TRUST) and name.removesuffix(".yaml").isdecimal():
+                owners.add(int(name.removesuffix(".yaml")))
+            elif name == MANIFEST and path.startswith(DATASETS):
+                with contextlib.suppress(RegistryError):
+                    owners.add(read_manifest(tree.read(path), path).contributor)
+        return owners
 
     def _by(self, merge: _Merge, pull: PullRequest) -> list[Finding]:
         found: list[Finding] = []
