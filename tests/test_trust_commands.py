@@ -191,7 +191,7 @@ def test_to_withdraw_again_is_harmless_on_any_day(
     assert open_pulls(hub) == [1]
     hub.merge(1, "power")
     again = by(*WITHDRAW)
-    assert (again.code, "T023" in again.out) == (1, True), again
+    assert (again.code, "T044" in again.out) == (1, True), again
     assert open_pulls(hub) == []
 
 
@@ -350,6 +350,18 @@ def test_a_key_is_revoked_once(by: Callable[..., Done], hub: FakeGitHub) -> None
     assert files(hub) == content
     assert "updated" in by(*REVOKE, "--reason", "compromised").out
     assert open_pulls(hub) == [1]
+
+
+def test_a_checkout_that_is_behind_revokes_what_is_merged_now(
+    by: Callable[..., Done], hub: FakeGitHub, tmp_path: Path
+) -> None:
+    person = Person.new(42).with_key(private_key("newer"))
+    by("trust", "rotate", saved(tmp_path, person))
+    hub.merge(1, "power")
+    done = by(*REVOKE, *LOST)
+    assert done.code == 0, done
+    read = read_trust(files(hub, 2)[person.path], person.path)
+    assert [key.revoked is not None for key in read.keys] == [True, False]
 
 
 def test_what_cannot_be_revoked_is_refused(run: Callable[..., Done]) -> None:

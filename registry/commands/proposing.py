@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from registry.gate.github.candidate import Files
     from registry.gate.github.entering import Entry
     from registry.gate.tree import Tree
 
@@ -30,20 +31,22 @@ class Plan:
     """A change that a command proposes.
 
     Attributes:
-        files: content by path.
+        files: content by path, for the main branch as the checkout knows it.
+        again: the same for the main branch as GitHub has it.
         branch: its branch, always the same for the same change.
         title: of the commit and of the pull request.
         body: of the pull request, as Markdown.
         steps: what happens next, one sentence each.
-        as_good: whether files of an earlier run say the same.
+        as_good: whether our files and those of an earlier run say the same.
     """
 
     files: Mapping[str, bytes]
+    again: Callable[[Tree], Mapping[str, bytes]]
     branch: str
     title: str
     body: str
     steps: tuple[str, ...]
-    as_good: Callable[[Mapping[str, bytes]], bool] | None = None
+    as_good: Callable[[Files, Files], bool] | None = None
 
 
 def merged_tree(root: Path) -> Tree:
@@ -94,7 +97,7 @@ def carry_out(
     done = propose(
         entry.connection,
         root,
-        plan.files,
+        plan.again,
         branch=plan.branch,
         title=plan.title,
         body=plan.body,

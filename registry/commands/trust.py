@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from registry.documents.findings import Finding
     from registry.documents.trust import Contributor
     from registry.gate.github.entering import Entry
+    from registry.gate.tree import Tree
 
 __all__ = ["app"]
 
@@ -74,14 +75,15 @@ def add(
     from registry.gate.identity import read_keyring
     from registry.gate.trust_changes import added
 
-    merged = merged_tree(root)
-    new, files = added(merged, file.read_bytes(), str(file))
+    merged, data = merged_tree(root), file.read_bytes()
+    new, files = added(merged, data, str(file))
     entry = entry_of(root, repository)
     keyring, _ = read_keyring(merged)
     proposal = Proposal(new.id, _published(entry, new), int(time.time()))
     _stop(check_new_contributor(new, keyring, proposal), json_output=json_output)
     plan = Plan(
         files=files,
+        again=lambda tree: added(tree, data, str(file))[1],
         branch=f"trust/{new.id}-enrol",
         title=f"Enrol contributor {new.id}",
         body=_body(f"Enrols account {new.id} with", new, new.keys),
@@ -104,8 +106,8 @@ def rotate(
     from registry.gate.identity import read_keyring
     from registry.gate.trust_changes import rotated
 
-    merged = merged_tree(root)
-    old, new, files = rotated(merged, file.read_bytes(), str(file))
+    merged, data = merged_tree(root), file.read_bytes()
+    old, new, files = rotated(merged, data, str(file))
     entry = entry_of(root, repository)
     keyring, _ = read_keyring(merged)
     proposal = Proposal(new.id, _published(entry, new), int(time.time()))
@@ -113,6 +115,7 @@ def rotate(
     more = new.keys[len(old.keys) :]
     plan = Plan(
         files=files,
+        again=lambda tree: rotated(tree, data, str(file))[2],
         branch=f"trust/{new.id}-rotate",
         title=f"Change the keys of contributor {new.id}",
         body=_body(f"Changes the trust file of account {new.id}; new are", new, more),
@@ -152,12 +155,17 @@ def revoke(
             at = moment(since, at)
         except ValueError as error:
             raise typer.BadParameter(f"--since: {error}") from None
-    files = revoked(merged_tree(root), contributor, fingerprint, reason.value, at)
+
+    def make(merged: Tree) -> dict[str, bytes]:
+        return revoked(merged, contributor, fingerprint, reason.value, at)
+
+    files = make(merged_tree(root))
     (path,) = files
     entry = entry_of(root, repository)
     short = "".join(char for char in fingerprint[7:] if char.isalnum())[:12].lower()
     plan = Plan(
         files=files,
+        again=make,
         branch=f"trust/{contributor}-revoke-{short}",
         title=f"Revoke a key of contributor {contributor}: {reason.value}",
         body=f"Revokes `{fingerprint}` of account {contributor}, reason"
@@ -168,7 +176,7 @@ def revoke(
         ),
         as_good=None
         if since
-        else lambda there: same_revocation(files[path], there.get(path), path),
+        else lambda ours, there: same_revocation(ours[path], there.get(path), path),
     )
     carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
 

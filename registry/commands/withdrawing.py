@@ -19,7 +19,7 @@ from registry.commands.proposing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from registry.gate.tree import Tree
 
 __all__ = ["withdraw"]
 
@@ -61,19 +61,25 @@ def withdraw(
     json_output: Json = False,
 ) -> None:
     """Open a pull request that withdraws one dataset."""
+    from registry.gate.drafting import branch_for
     from registry.gate.withdrawing import withdrawn
 
     decided = day or _today()
-    files = withdrawn(merged_tree(root), dataset, reason.value, decided)
+
+    def make(merged: Tree) -> dict[str, bytes]:
+        return withdrawn(merged, dataset, reason.value, decided)
+
+    files = make(merged_tree(root))
     (path,) = files
     entry = entry_of(root, repository)
     plan = Plan(
         files=files,
-        branch=f"withdraw/{dataset}",
+        again=make,
+        branch=branch_for("withdraw", dataset),
         title=f"Withdraw {dataset}: {reason.value}",
         body=_BODY.format(dataset=dataset, reason=reason.value, path=path),
         steps=_STEPS,
-        as_good=None if day else lambda there: _same(there, path, reason.value),
+        as_good=None if day else lambda _, there: _same(there.get(path), path, reason),
     )
     carry_out(plan, root, repository, entry, dry_run=dry_run, json_output=json_output)
 
@@ -82,12 +88,12 @@ def _today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
 
 
-def _same(there: Mapping[str, bytes], path: str, reason: str) -> bool:
+def _same(there: bytes | None, path: str, reason: Reason) -> bool:
     """Whether an earlier run gave the same reason, on whatever day."""
     from registry.documents.findings import RegistryError
     from registry.gate.withdrawal import read_withdrawal
 
     try:
-        return read_withdrawal(there[path], path).reason == reason
-    except (KeyError, RegistryError):
+        return read_withdrawal(there or b"", path).reason == reason.value
+    except RegistryError:
         return False

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError
 from registry.gate.git import commit_of, environment, git
 from registry.gate.tree import history
@@ -28,6 +29,7 @@ __all__ = [
     "Identity",
     "apart",
     "base_of",
+    "branch_for",
     "commit_files",
     "fast_import",
     "is_checkout",
@@ -184,6 +186,18 @@ def fast_import(repo: Path, stream: bytes) -> str:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise history(f"git fast-import: {said[0] if said else 'failed'}")
     return commit_of(repo, BRANCH)
+
+
+def branch_for(kind: str, name: str) -> str:
+    """The branch that belongs to one change of one thing, a name that git allows.
+
+    Args:
+        kind: what is done, such as ``withdraw``.
+        name: a name as datasets have it.
+    """
+    if ".." in name or name.endswith((".lock", ".")):
+        name = f"{name.replace('.', '-')}-{sha256(name.encode())[:8]}"
+    return f"{kind}/{name}"
 
 
 def quoted(path: str) -> bytes:

@@ -165,7 +165,7 @@ def revoked(
     return {path: trust_bytes(validate(Contributor, value, path, CODES))}
 
 
-def same_revocation(wanted: bytes, other: bytes | None, path: str) -> bool:
+def same_revocation(wanted: bytes | None, other: bytes | None, path: str) -> bool:
     """Whether two trust files revoke the same keys for the same reasons, at any time.
 
     Args:
@@ -174,7 +174,7 @@ def same_revocation(wanted: bytes, other: bytes | None, path: str) -> bool:
         path: of both.
     """
     try:
-        both = [read_trust(data, path) for data in (wanted, other or b"")]
+        both = [read_trust(data or b"", path) for data in (wanted, other)]
     except RegistryError:
         return False
     first, second = (_timeless(one) for one in both)

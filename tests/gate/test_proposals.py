@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from registry.documents.findings import RegistryError
+from registry.gate.drafting import branch_for
 from registry.gate.github.forks import Account
 from registry.gate.github.proposals import Proposed, author_of, propose
 from registry.gate.github.remote import remote
@@ -20,7 +21,9 @@ from tests.simulators.github import FakeGitHub
 from tests.simulators.registry import run_git, small
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from registry.gate.tree import Tree
 
 NEW = {"datasets/server-n/manifest.json": b"{}\n", "specs/server-n.yaml": b"a: b\n"}
 BRANCH = "data/server-n-v1"
@@ -53,7 +56,7 @@ def hub(tmp_path: Path, checkout: Path) -> Iterator[FakeGitHub]:
 def sent(
     hub: FakeGitHub,
     root: Path,
-    files: Mapping[str, bytes | None] = NEW,
+    files: Mapping[str, bytes | None] | Callable[[Tree], Any] = NEW,
     login: str = "alice",
     **options: Any,
 ) -> Proposed:
@@ -151,6 +154,19 @@ def test_other_content_is_one_more_commit(hub: FakeGitHub, checkout: Path) -> No
 def test_a_file_can_go(hub: FakeGitHub, checkout: Path) -> None:
     done = sent(hub, checkout, {"datasets/server-a/levels.csv": None})
     assert content(hub, done.number) == {"datasets/server-a/levels.csv": None}
+
+
+def test_files_can_be_made_for_the_base_as_it_is_now(
+    hub: FakeGitHub, checkout: Path
+) -> None:
+    moved(hub, checkout, {"specs/newer.yaml": b"new\n"})
+
+    def make(tree: Tree) -> dict[str, bytes | None]:
+        return {"specs/newer.yaml": tree.read("specs/newer.yaml") + b"more\n"}
+
+    assert content(hub, sent(hub, checkout, make).number) == {
+        "specs/newer.yaml": b"new\nmore\n"
+    }
 
 
 def test_what_is_merged_already_is_not_proposed(
@@ -353,15 +369,15 @@ def test_a_check_can_stop_it_before_anything_is_written(
 def test_bytes_that_say_the_same_stay(hub: FakeGitHub, checkout: Path) -> None:
     sent(hub, checkout)
     files = {**NEW, "specs/server-n.yaml": b"a: b # today\n"}
-    seen: list[Mapping[str, bytes]] = []
+    seen: list[Mapping[str, bytes | None]] = []
 
-    def as_good(there: Mapping[str, bytes]) -> bool:
-        seen.append(there)
+    def as_good(*both: Mapping[str, bytes | None]) -> bool:
+        seen.extend(both)
         return True
 
     assert not sent(hub, checkout, files, as_good=as_good).pushed
-    assert seen == [NEW]
-    assert sent(hub, checkout, files, as_good=lambda _: False).pushed
+    assert seen == [files, NEW]
+    assert sent(hub, checkout, files, as_good=lambda *_: False).pushed
 
 
 def test_without_a_token_nothing_is_asked(hub: FakeGitHub, checkout: Path) -> None:
@@ -377,6 +393,16 @@ def test_without_a_token_nothing_is_asked(hub: FakeGitHub, checkout: Path) -> No
             fork=True,
         )
     assert hub.requests == []
+
+
+def test_every_dataset_has_a_branch_of_its_own_that_git_allows() -> None:
+    names = ("a", "a..b", "a-b", "a.lock", "a-lock", "a.b", "a.-.b", "x" * 64)
+    branches = {branch_for("withdraw", name) for name in names}
+    assert len(branches) == len(names)
+    for branch in branches:
+        command = ["git", "check-ref-format", f"refs/heads/{branch}"]
+        subprocess.run(command, check=True)
+    assert branch_for("withdraw", "server-a") == "withdraw/server-a"
 
 
 def test_names_of_branches_are_plain(hub: FakeGitHub, checkout: Path) -> None:
@@ -445,7 +471,9 @@ def test_who_is_always_slower_gives_up(
     monkeypatch.setattr(Remote, "tip", lambda *_: "0" * 39 + "1")
     monkeypatch.setattr(Remote, "fetch", lambda *_: None)
     monkeypatch.setattr("registry.gate.github.proposals.commit_of", lambda *_: "x")
-    monkeypatch.setattr("registry.gate.github.proposals._Change.begin", lambda *_: None)
+    monkeypatch.setattr(
+        "registry.gate.github.candidate.Candidate.begin", lambda *_: None
+    )
     with pytest.raises(RegistryError, match="L086"):
         sent(hub, checkout)
 

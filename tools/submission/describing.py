@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from registry import __version__
 from registry.documents.classkey import class_key
 from registry.documents.findings import Severity
+from registry.gate.drafting import branch_for
 
 if TYPE_CHECKING:
     from registry.gate.outcome import Report
@@ -33,7 +34,7 @@ _BODY = """\
 def branch_of(submission: Submission) -> str:
     """The branch that belongs to this version of this dataset."""
     manifest = submission.manifest
-    return f"data/{manifest.dataset}-v{manifest.version}"
+    return branch_for("data", f"{manifest.dataset}-v{manifest.version}")
 
 
 def title_of(submission: Submission) -> str:

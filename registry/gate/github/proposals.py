@@ -8,43 +8,36 @@ touched: the commit is made apart from it.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import subprocess
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.gate.changes import changes, fork_point
-from registry.gate.drafting import NOBODY, Identity, apart, commit_files
-from registry.gate.git import commit_of, git
-from registry.gate.git_tree import git_tree
+from registry.gate.drafting import NOBODY, Identity, apart
+from registry.gate.git import commit_of
+from registry.gate.github.candidate import TIP, Candidate
 from registry.gate.github.forks import acting, fork_of, home, wait_for
 from registry.gate.github.remote import Moved, remote
 from registry.gate.github.writing import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from github.PullRequest import PullRequest
 
+    from registry.gate.github.candidate import Files, SaysTheSame
     from registry.gate.github.connection import Connection
     from registry.gate.github.forks import Account, Home
     from registry.gate.github.remote import Remote
+    from registry.gate.tree import Tree
 
     Check = Callable[[Path, str, str, Account], None]
 
 __all__ = ["NO_TOKEN", "Proposed", "author_of", "propose", "rehearse"]
 
-NOTHING = code(
-    "T042",
-    Severity.ERROR,
-    "The main branch holds all of this already.",
-    "There is nothing to propose.",
-)
 NO_TOKEN = code(
     "L082",
     Severity.ERROR,
@@ -61,8 +54,6 @@ BUSY = code(
 )
 
 _BRANCH: Final = re.compile(r"[a-z0-9][a-z0-9._/-]{0,200}")
-_MAIN: Final = "refs/base/main"
-_TIP: Final = "refs/base/tip"
 _TRIES: Final = 3
 """How often it is begun anew because somebody else was quicker."""
 
@@ -91,7 +82,7 @@ class Proposed:
 def propose(
     connection: Connection,
     repo: Path,
-    files: Mapping[str, bytes | None],
+    files: Files | Callable[[Tree], Files],
     *,
     branch: str,
     title: str,
@@ -100,7 +91,7 @@ def propose(
     base: str = "main",
     fork: bool | None,
     check: Check | None = None,
-    as_good: Callable[[Mapping[str, bytes]], bool] | None = None,
+    as_good: SaysTheSame | None = None,
 ) -> Proposed:
     """Have a pull request that changes exactly these files.
 
@@ -108,7 +99,8 @@ def propose(
         connection: the registry on GitHub, with a token.
         repo: a checkout whose objects and identity are used, never changed; or any
             other folder.
-        files: content by path, or None for a file that goes.
+        files: content by path, or None for a file that goes; or a function that gives
+            them for the base as it is on GitHub now.
         branch: a name that belongs to this very change.
         title: of the pull request, if a new one is opened.
         body: of the pull request, if a new one is opened, as Markdown.
@@ -118,8 +110,8 @@ def propose(
             None to do so only if the account may not push to the registry.
         check: called with a repository, the base, the change, both as commits, and the
             account, before anything is written to GitHub; raises to stop it.
-        as_good: tells whether what an earlier call pushed says the same in other bytes,
-            for files that hold a time; by default only equal bytes do.
+        as_good: tells of our files and those that an earlier call pushed whether they
+            say the same, for files that hold a time; by default only equal bytes do.
 
     Raises:
         RegistryError: T040 to T042, L082, L084 to L086, N001 to N006. Whatever was
@@ -135,8 +127,8 @@ def propose(
     identity = author_of(repo, account)
     signed = f"{message.rstrip()}\n\nSigned-off-by: {identity.text}\n"
     with apart(repo, whole=True) as place:
-        change = _Change(place, files, signed, identity, as_good)
-        change.begin(remote(connection, registry.name), base)
+        change = Candidate(place, signed, identity, as_good)
+        change.begin(remote(connection, registry.name), base, files)
         if check is not None:
             check(place, change.main, change.draft, account)
         target = registry
@@ -152,7 +144,7 @@ def propose(
 def rehearse(
     connection: Connection,
     repo: Path,
-    files: Mapping[str, bytes | None],
+    files: Files,
     check: Check,
     *,
     base: str = "main",
@@ -172,8 +164,8 @@ def rehearse(
     account = acting(connection)
     registry = home(connection)
     with apart(repo, whole=True) as place:
-        change = _Change(place, files, "rehearsal", NOBODY, None)
-        change.begin(remote(connection, registry.name), base)
+        change = Candidate(place, "rehearsal", NOBODY, None)
+        change.begin(remote(connection, registry.name), base, files)
         check(place, change.main, change.draft, account)
 
 
@@ -188,72 +180,6 @@ def author_of(repo: Path, account: Account) -> Identity:
     if name and email:
         return Identity(name, email)
     return Identity(account.login, account.address)
-
-
-@dataclass(slots=True)
-class _Change:
-    """Files on top of the base, in a place apart."""
-
-    place: Path
-    files: Mapping[str, bytes | None]
-    message: str
-    identity: Identity
-    as_good: Callable[[Mapping[str, bytes]], bool] | None
-    main: str = ""
-    draft: str = ""
-
-    def begin(self, source: Remote, base: str) -> None:
-        """Fetch the base and put the files on it; T042 if they are there."""
-        source.fetch(self.place, base, _MAIN)
-        self.main = commit_of(self.place, _MAIN)
-        self.draft = self.on(self.main, (self.main,))
-        if self._tree(self.draft) == self._tree(self.main):
-            what = f"{len(self.files)} files are the same there"
-            raise RegistryError(finding(NOTHING, source.name, what))
-
-    def on(self, commit: str, parents: tuple[str, ...]) -> str:
-        """A commit of another one's files and ours."""
-        now = int(time.time())
-        made = (self.files, self.message, self.identity, now)
-        return commit_files(self.place, parents, commit, *made)
-
-    def is_at(self, tip: str) -> bool:
-        """Whether a branch already says just this, and main does not contradict it."""
-        try:
-            since = fork_point(self.place, self.main, tip)
-        except RegistryError:  # no common history
-            return False
-        moved = {one.path for one in changes(self.place, since, self.main)}
-        if moved & self.files.keys():
-            return False
-        if self.as_good is not None:
-            there = self._read(tip)
-            if self.as_good(there):
-                self.files = there
-        wanted = self._tree(self.on(since, (since,)))
-        return self._tree(tip) == wanted
-
-    def follow(self, tip: str) -> str:
-        """A commit that a branch can move on to, whatever it holds now."""
-        if self._holds(self.main, tip):
-            return self.draft
-        parents = (tip,) if self._holds(tip, self.main) else (tip, self.main)
-        return self.on(self.main, parents)
-
-    def _holds(self, commit: str, ancestor: str) -> bool:
-        asked = ("merge-base", "--all", commit, ancestor)
-        with contextlib.suppress(RegistryError):  # no common history
-            return git(self.place, *asked).decode("ascii").split() == [ancestor]
-        return False
-
-    def _read(self, commit: str) -> dict[str, bytes]:
-        """Our files as another commit has them."""
-        tree = git_tree(self.place, commit)
-        here = {entry.path for entry in tree.entries()}
-        return {path: tree.read(path) for path in self.files if path in here}
-
-    def _tree(self, commit: str) -> bytes:
-        return git(self.place, "rev-parse", "--verify", f"{commit}^{{tree}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,14 +236,14 @@ class _Pulls:
         return Proposed(found.number, page, asked > 0, pushed, self.head, by)
 
 
-def _bring(there: Remote, branch: str, change: _Change, pulls: _Pulls) -> bool:
+def _bring(there: Remote, branch: str, change: Candidate, pulls: _Pulls) -> bool:
     """Have the branch hold the change; tells whether something was pushed."""
     for _ in range(_TRIES):
         tip = there.tip(change.place, branch)
         commit = change.draft
         if tip is not None:
-            there.fetch(change.place, branch, _TIP)
-            if commit_of(change.place, _TIP) != tip:
+            there.fetch(change.place, branch, TIP)
+            if commit_of(change.place, TIP) != tip:
                 continue  # it moved in between
             over = _over(pulls, tip)
             if not over and change.is_at(tip):
