@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.gate.git import commit_of, git
-from registry.gate.github.pulls import pull_request
+from registry.gate.github.pulls import BRANCH, pull_request
 from registry.gate.github.verify_pull import queued_number
 from registry.gate.tree import history
 from registry.review.proposal import Author
@@ -36,7 +36,9 @@ BASES: Final = ("upstream/main", "origin/main", "main")
 """Where the merged registry may be in a checkout, the most likely first."""
 _REMOTES: Final = ("upstream", "origin")
 _RUN: Final = re.compile(r"refs/pull/([1-9][0-9]{0,9})/merge")
-_ADDRESS: Final = re.compile(r"[/:]([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$")
+_ADDRESS: Final = re.compile(
+    r"(?:://|@).*[/:]([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$"
+)
 
 
 def base_of(root: Path) -> str:
@@ -78,10 +80,8 @@ def repository_of(root: Path) -> str | None:
     return None
 
 
-def fetch_pull(
-    root: Path, number: int, connection: Connection
-) -> tuple[str | None, str]:
-    """Fetch a pull request's objects.
+def fetch_pull(root: Path, number: int, connection: Connection) -> tuple[str, str]:
+    """Fetch a pull request's objects, and main's as they are now.
 
     Args:
         root: the checkout; its remote for the repository is used, if it has one.
@@ -89,20 +89,19 @@ def fetch_pull(
         connection: the repository on GitHub.
 
     Returns:
-        Commits of the base and of the head. If GitHub could merge it, these are the
-        merge and what it was merged into; else None and the newest commit.
+        Commits of main and of the head: GitHub's trial merge, or the newest commit of
+        the pull request where there is none, since it conflicts or is closed.
 
     Raises:
         RegistryError: R080.
     """
     place = _place(root, connection)
     try:
-        merge = _fetch(root, place, f"refs/pull/{number}/merge")
-        return commit_of(root, f"{merge}^1"), merge
-    except RegistryError:
-        pass  # it conflicts with main, or is closed
-    try:
-        return None, _fetch(root, place, f"refs/pull/{number}/head")
+        base = _fetch(root, place, f"refs/heads/{BRANCH}")
+        try:
+            return base, _fetch(root, place, f"refs/pull/{number}/merge")
+        except RegistryError:
+            return base, _fetch(root, place, f"refs/pull/{number}/head")
     except RegistryError as error:
         what = f"pull request {number} from {place}: {error.findings[0].what}"
         raise RegistryError(finding(NOT_FETCHED, "github", what)) from error
