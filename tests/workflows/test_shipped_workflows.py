@@ -15,7 +15,7 @@ from registry.gate.signing import public_line
 from tests.simulators.github import FakeGitHub
 from tests.simulators.mainlines import maintainers_file
 from tests.simulators.registry import Simulator, small
-from tests.simulators.runner import Runner
+from tests.simulators.runner import Event, Runner
 from tests.simulators.source import commit_files
 from tests.simulators.web import served
 
@@ -161,44 +161,47 @@ def test_publish_builds_twice_compares_attests_releases_and_serves(
     assert (published.pages / "models").is_dir()
 
 
-def test_publish_again_is_harmless_and_takes_over_what_is_there(
+def test_nothing_leaves_when_two_processors_disagree(
     place: Place, published: Run
 ) -> None:
-    before = [(one.id, one.tag_name) for one in place.hub.releases]
-    run = place.runner.dispatch("publish")
-    assert run.conclusion == "success", run.log
-    assert [(one.id, one.tag_name) for one in place.hub.releases] == before
-    first, second = (run.jobs[f"build ({one})"] for one in _RUNNERS)
-    name = "Get the previous release, to take over what did not change"
-    assert first.step(name).conclusion == "success"
-    assert second.step(name).conclusion == "skipped"
-    built = "Build the release folder"
-    assert "\n0 models fitted" in first.step(built).log
-    assert ", 0 taken over" in second.step(built).log
+    """P3: a build that was poisoned on one machine shows on the other.
 
-
-_RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm")
-
-
-def test_nothing_leaves_when_two_processors_disagree(place: Place) -> None:
-    """P3: a build that was poisoned on one machine shows on the other."""
+    The second run of a commit takes all models over on one machine and fits all on the
+    other, so it also shows that taking over changes no byte but the poisoned one.
+    """
 
     def poison(job: str, shelf: Shelf) -> None:
         if job == "build (ubuntu-24.04)":
             index = shelf.artifacts["release-ubuntu-24.04"] / "index.json"
             index.write_bytes(index.read_bytes().replace(b"1", b"2", 1))
 
-    before = [one.tag_name for one in place.hub.releases]
+    before = [(one.id, one.tag_name) for one in place.hub.releases]
     place.runner.after_job = poison
     try:
         run = place.runner.dispatch("publish")
     finally:
         place.runner.after_job = lambda _job, _shelf: None
-    assert run.conclusion == "failure"
+    first, second = (
+        run.jobs[f"build ({one})"] for one in ("ubuntu-24.04", "ubuntu-24.04-arm")
+    )
+    built = "Build the release folder"
+    assert "\n0 models fitted" in first.step(built).log
+    assert ", 0 taken over" in second.step(built).log
+    compared = run.jobs["compare"].step("Demand the same bytes of both processors")
+    assert compared.log.count("diff --recursive") == 1
     conclusions = [run.jobs[one].conclusion for one in ("compare", "release", "pages")]
     assert conclusions == ["failure", "skipped", "skipped"]
     assert run.attested == []
-    assert [one.tag_name for one in place.hub.releases] == before
+    assert [(one.id, one.tag_name) for one in place.hub.releases] == before
+
+
+@pytest.mark.parametrize("name", ["publish", "watch"])
+def test_the_button_does_nothing_on_another_branch(place: Place, name: str) -> None:
+    bare = place.hub.bare
+    tip = commit_files(bare, place.root / f"other-{name}", {"x": b"x"}, branch=name)
+    event = Event("workflow_dispatch", tip, f"refs/heads/{name}", branch=name)
+    run = place.runner.start(event, name)
+    assert {job.conclusion for job in run.jobs.values()} == {"skipped"}
 
 
 def test_what_was_not_proposed_is_not_published(place: Place, published: Run) -> None:
@@ -233,18 +236,20 @@ def test_the_watch_opens_an_issue_for_what_fails_and_closes_it(
         assert len(still) == len(opened) - 1
 
 
-def test_a_watch_that_dies_is_told_as_well(
-    place: Place, published: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lose(job: str, shelf: Shelf) -> None:
-        if job == "check":
-            shelf.artifacts.clear()
+def test_a_watch_that_dies_is_told_as_well(place: Place, published: Run) -> None:
+    def break_down(job: str, step: str) -> None:
+        if (job, step) == ("check", "Install the pinned packages"):
+            (script,) = place.root.glob("runs/*/check/work/.ci/setup")
+            script.write_text("exit 1\n", "utf-8")
 
+    for old in place.root.glob("runs/*/check"):
+        shutil.rmtree(old)
     before = len(place.hub.issues)
-    place.runner.after_job = lose
+    place.runner.before_step = break_down
     try:
         run = place.runner.schedule()
     finally:
-        place.runner.after_job = lambda _job, _shelf: None
+        place.runner.before_step = lambda _job, _step: None
+    assert run.jobs["check"].conclusion == "failure"
     assert run.jobs["report"].conclusion == "failure"
     assert len(place.hub.issues) == before + 1
