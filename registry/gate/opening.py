@@ -124,6 +124,8 @@ class Examined:
         sha256: digest of the manifest's bytes, or empty.
         spec: the spec, if it could be read.
         bundle: the whole bundle, if no error was found; None if it is withdrawn.
+        readable: the same, also if it is not signed as it must be: what can be said of
+            its data is said at once, and nothing is made of it.
         withdrawn: whether it holds a WITHDRAWN.yaml.
         revoked: whether it is merged, but its key was revoked before it arrived.
     """
@@ -134,6 +136,7 @@ class Examined:
     sha256: str = ""
     spec: HardwareSpec | None = None
     bundle: Bundle | None = None
+    readable: Bundle | None = None
     withdrawn: bool = False
     revoked: bool = False
 
@@ -232,38 +235,46 @@ def examine(
         return result
     result.findings += _check_days(result.manifest, at)
     result.withdrawn = folder + WITHDRAWN in contents
-    tables = _chains(tree, result, contents, trust, at, merged)
+    signing = _check_signature(result.manifest, result, contents, trust, at, merged)
+    tables = _chains(tree, result.manifest, result, contents)
     if result.spec is not None and not (result.refused or result.unused):
-        result.bundle = Bundle(result.manifest, result.sha256, result.spec, tables)
+        whole = Bundle(result.manifest, result.sha256, result.spec, tables)
+        result.readable = whole
+    result.findings += signing
+    if not result.refused:
+        result.bundle = result.readable
     return result
 
 
-def _chains(
-    tree: Tree,
+def _check_signature(
+    manifest: Manifest,
     result: Examined,
     contents: Mapping[str, bytes],
     trust: Keyring,
     at: int,
     merged: bool,
-) -> dict[str, pl.DataFrame]:
-    """Run the chains that need nothing but the manifest; gives the tables."""
-    manifest, folder = result.manifest, f"{DATASETS}{result.dataset}/"
-    if manifest is None:  # the caller checked
-        return {}
+) -> list[Finding]:
+    """Check who signed; notes whether that key was revoked since."""
+    folder = f"{DATASETS}{result.dataset}/"
     path = folder + SIGNATURE
     if path not in contents:
-        result.findings.append(finding(UNSIGNED, path, "there is no such file"))
-    else:
-        data = contents[folder + MANIFEST]
-        blob, found = _signature(data, contents[path], folder)
-        result.findings += found
-        if blob is not None:
-            waived = _ENDED_KEYS if result.withdrawn else frozenset()
-            signer = check_signer(manifest, blob, trust, at, path)
-            if merged and not result.withdrawn and _only_revoked(signer):
-                result.revoked = True
-                signer = [replace(signer[0], severity=Severity.WARNING, fix=_UNUSED)]
-            result.findings += [one for one in signer if one.code not in waived]
+        return [finding(UNSIGNED, path, "there is no such file")]
+    blob, found = _signature(contents[folder + MANIFEST], contents[path], folder)
+    if blob is None:
+        return found
+    waived = _ENDED_KEYS if result.withdrawn else frozenset()
+    signer = check_signer(manifest, blob, trust, at, path)
+    if merged and not result.withdrawn and _only_revoked(signer):
+        result.revoked = True
+        signer = [replace(signer[0], severity=Severity.WARNING, fix=_UNUSED)]
+    return [*found, *(one for one in signer if one.code not in waived)]
+
+
+def _chains(
+    tree: Tree, manifest: Manifest, result: Examined, contents: Mapping[str, bytes]
+) -> dict[str, pl.DataFrame]:
+    """Run the other chains, which need nothing but the manifest; gives the tables."""
+    folder = f"{DATASETS}{result.dataset}/"
     result.spec = _spec(tree, manifest.spec, result.findings)
     result.findings += check_files(manifest, contents, folder)
     if result.withdrawn:

@@ -18,7 +18,8 @@ def judge(examined: Examined, outcome: Outcome, *, expectations: bool) -> None:
     """Add the findings of consistency, privacy and, if asked for, expectations.
 
     Args:
-        examined: a bundle; if it is not sound, only its readable texts are judged.
+        examined: a bundle; if it cannot be read, only its readable texts are judged.
+            Whether it is signed does not matter here: one look shows everything.
         outcome: gets the findings and the full expectation result.
         expectations: whether to run the profile's expectation suite, which loads Great
             Expectations (seconds).
@@ -26,7 +27,7 @@ def judge(examined: Examined, outcome: Outcome, *, expectations: bool) -> None:
     from registry.gate.consistency import check_spec_and_data  # noqa: PLC0415
     from registry.gate.privacy import check_bundle  # noqa: PLC0415
 
-    bundle = examined.bundle
+    bundle = examined.readable
     if bundle is None:
         _judge_texts(examined, outcome)
         return

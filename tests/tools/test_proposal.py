@@ -48,6 +48,31 @@ def test_a_sound_bundle_of_a_known_contributor(checkout: Path) -> None:
     assert run_git(checkout, "branch", "--list").split() == ["*", "main"]
 
 
+def test_what_is_not_signed_yet_is_judged_all_the_same(checkout: Path) -> None:
+    simulated = with_bundle()
+    levels = f"{FOLDER}/levels.csv"
+    table = simulated.files[levels].replace(b"wall_watts", b"chassis_watts")
+    simulated.files[levels] = table
+    simulated.reseal("server-n")
+    del simulated.files[f"{FOLDER}/manifest.json.sig"]
+    simulated.write(checkout)
+    found = [code for code, _ in codes(checkout / FOLDER)]
+    assert "S007" in found
+    assert [code for code in found if code.startswith("X")] != []
+
+
+def test_a_branch_that_is_behind_begins_where_it_would_be_merged(
+    checkout: Path,
+) -> None:
+    with_bundle().record(checkout, "newer", "main")
+    run_git(checkout, "update-ref", "refs/remotes/origin/main", "newer")
+    following = with_bundle()
+    following.bump("server-n")
+    following.sign("server-n")
+    following.write(checkout)
+    assert codes(checkout / FOLDER) == []
+
+
 def test_a_first_contribution_brings_its_own_trust_file(checkout: Path) -> None:
     with_bundle(77).write(checkout)
     trust = "registry/trust/77.yaml"

@@ -252,13 +252,27 @@ def _draft(
         contributor=answers.contributor,
         spec=spec,
         tables=tables,
-        measured=validate(Days, {"from": days[0], "to": days[1]}, "measured", CODES),
+        measured=_days(*days),
         licence=answers.licence,
         own_workloads=answers.own_workloads,
         derived=derived,
         source=answers.source,
         notes=notes,
     )
+
+
+def _days(first: str, last: str) -> Days:
+    """The days of measurement; of one day, what is wrong is said once.
+
+    Raises:
+        RegistryError: M003, M004.
+    """
+    try:
+        return validate(Days, {"from": first, "to": last}, "measured", CODES)
+    except RegistryError as error:
+        if first != last:
+            raise
+        raise RegistryError(error.findings[0]) from None
 
 
 def _check_privacy(draft: Draft, content: Mapping[str, bytes]) -> None:
