@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["power_curves_svg"]
+__all__ = ["power_curves_svg", "settled"]
 
 GENERIC: Final = "generic"
 _STYLE: Final[Any] = {
@@ -21,6 +22,9 @@ _STYLE: Final[Any] = {
 _PANELS: Final = 60
 """More classes than this are not drawn; the index has the curves of all."""
 _COLUMNS: Final = 5
+_TAG: Final = re.compile(r"<[a-z][^>]*>")
+_FINE: Final = re.compile(r"-?\d+\.\d{3,}")
+_NAME: Final = re.compile(r"(?<=[\"#])[a-z][0-9a-f]{10}(?=[\")])")
 
 
 def power_curves_svg(
@@ -62,7 +66,26 @@ def power_curves_svg(
         figure.supylabel("power of one node, W")
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    return settled(buffer.getvalue().decode("utf-8")).encode("utf-8")
+
+
+def settled(drawing: str) -> str:
+    """Take out of an SVG what the last bits of coordinates decide.
+
+    Processors do not agree on those bits. Matplotlib names clips and markers by their
+    digest, which here become numbers in the order of the page, and coordinates keep two
+    digits, a hundredth of a point.
+    """
+    numbers: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        return numbers.setdefault(found.group(), f"part_{len(numbers) + 1}")
+
+    def tag(found: re.Match[str]) -> str:
+        rounded = _FINE.sub(lambda one: f"{float(one.group()):.2f}", found.group())
+        return _NAME.sub(name, rounded)
+
+    return _TAG.sub(tag, drawing)
 
 
 def _panel(

@@ -21,7 +21,7 @@ from registry.publish.escape import code_span, markdown
 from registry.publish.index import Withdrawal, index_bytes, read_index
 from registry.publish.integrity import check_folder, open_folder
 from registry.publish.notes import notes_bytes
-from registry.publish.plot import power_curves_svg
+from registry.publish.plot import power_curves_svg, settled
 from registry.publish.provenance import check_provenance, provenance_bytes
 from tests.simulators import models as made
 from tests.simulators.releases import KEY, NUMBER, head, make_release, usual_models
@@ -319,3 +319,25 @@ def test_an_empty_registry_gives_an_empty_release(tmp_path: Path) -> None:
 
 def test_linear_is_the_default_of_the_simulator() -> None:
     assert made.model().id.trainer == LINEAR
+
+
+def test_a_drawing_does_not_show_the_last_bits_of_a_processor() -> None:
+    """As drawn on two processors: digests of the bits, and bits that show."""
+    one, other = (
+        f'<g>\n<path id="m{mark}" d="M {x} 1\nL 0.5 -{x}"/><use href="#m{mark}"/>'
+        f'<path clip-path="url(#p{mark})"/></g><text>p{"a" * 10} 1.23456</text>'
+        f'<clipPath id="p{mark}"/>'
+        for mark, x in (("78ae1e987c", "38.254064"), ("5e7fed1151", "38.254065"))
+    )
+    assert one != other
+    assert settled(one) == settled(other)
+    assert f"<text>p{'a' * 10} 1.23456</text>" in settled(one)
+    assert settled(one).count("part_1") == settled(one).count("part_2") == 2
+    assert 'd="M 38.25 1\nL 0.5 -38.25"' in settled(one)
+    drawn = power_curves_svg({"generic": [(0.0, 50.0), (1.0, 200.0)]}, "Power").decode()
+    assert re.search(r'["#][a-z][0-9a-f]{10}["\)]', drawn) is None
+    names = re.findall(r'\bid="([^"]+)"', drawn)
+    assert len(names) == len(set(names))
+    referred = re.findall(r'(?:url\(|href=")#([^")]+)', drawn)
+    assert referred
+    assert set(referred) <= set(names)
