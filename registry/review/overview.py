@@ -49,6 +49,9 @@ def glance_section(
         ]
         if report.findings:
             points.append((f"{verdict}: {said}.",))
+    elif proposal.author is None:
+        text = "Nobody knows here who proposes this; with its number GitHub is asked: "
+        points.append((text, Code("registry"), " ", Code("review"), " NUMBER"))
     if len(proposal.datasets) > 1:
         text = f"It touches {len(proposal.datasets)} datasets; only the first is shown."
         points.append((text,))

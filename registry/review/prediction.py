@@ -94,13 +94,14 @@ def _miss(frame: Frame, model: Model) -> Miss | None:
     watts = rows[target].to_numpy().astype(np.float64)
     apart = predict_rows(part, columns, len(rows)) - watts
     large = watts >= max(float(watts.max()) / 100, 1e-6)
+    shares = np.abs(apart[large]) / watts[large] if large.any() else np.zeros(1)
     width = promised.p95 if promised is not None else 0.0
     return Miss(
         str(model.id),
         model.class_key,
         len(rows),
         _round(float(np.abs(apart).mean())),
-        _round(100 * float((np.abs(apart[large]) / watts[large]).mean())),
+        _round(100 * float(shares.mean())),
         _round(100 * float(apart.mean()) / max(float(watts.mean()), 1e-9)),
         float(f"{float((np.abs(apart) <= width).mean()):.3f}"),
     )

@@ -183,6 +183,17 @@ def test_foreign_text_is_only_text_in_json(text: str) -> None:
         assert not line.startswith("::")
 
 
+def test_what_no_reader_of_json_takes_is_left_out() -> None:
+    facts = {"a": float("nan"), "b": [float("inf"), 1.5], "c\udcff": "bad \udcff name"}
+    packet = Packet(("T",), "code", "b", "h", (Section("s", "S", (), facts),))
+    written = as_json(packet)
+    found = json.loads(written)["sections"]["s"]
+    assert found == {"a": None, "b": [None, 1.5], "c\\udcff": "bad \\udcff name"}
+    named = Packet((Code("\udcff"),), "code", "b", "h", packet.sections)
+    for form in (as_html, as_markdown):
+        form(named).encode("utf-8")
+
+
 @pytest.mark.parametrize("text", STRANGE)
 def test_drawings_are_well_formed(text: str) -> None:
     svg = draw(

@@ -264,6 +264,21 @@ def test_whatever_the_bytes_the_packet_appears(
         assert "server-d" in form(packet)
 
 
+def test_a_part_that_fails_leaves_the_others(
+    review: Review, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> Section:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("registry.review.parts.class_section", broken)
+    packet = review(with_new_bundle())
+    failed = part(packet, "class").facts["failed"]
+    assert len(failed) == 1
+    assert failed[0].startswith("R081")
+    assert "ZeroDivisionError" in failed[0]
+    assert part(packet, "copies").facts["closest"]
+
+
 def test_an_author_who_is_another_is_noted(review: Review) -> None:
     packet = review(with_new_bundle(), author=43)
     assert "Account 43 login-43 proposes what contributor 42 signed." in notes(packet)
