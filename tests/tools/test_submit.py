@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -135,6 +136,25 @@ def test_a_first_contribution(
     assert pull.issue.title == "Add server-n"
     assert (pull.issue.user, pull.head) == (4242, "data/server-n-v1")
     assert run_git(checkout, "branch", "--list").split() == ["*", "main"]
+
+
+def test_what_is_submitted_passes_the_gate(
+    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
+) -> None:
+    from registry.gate.github.verify_pull import verify_pull
+
+    bundle().write(checkout)
+    assert submit("--yes").code == 0
+    report = verify_pull(
+        hub.bare,
+        "main",
+        hub.pull(1).head_sha,
+        1,
+        hub.connection(),
+        now=int(time.time()),
+        expectations=False,
+    )
+    assert (report.bundles, report.refused) == (1, False), report.findings
 
 
 def test_the_text_is_the_template_filled_in(
