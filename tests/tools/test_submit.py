@@ -12,9 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from registry.gate.paths import MAINTAINERS
 from registry.gate.signing import public_line
 from tests.simulators.github import FakeGitHub
 from tests.simulators.github.hub import QUICK
+from tests.simulators.mainlines import maintainers_file
 from tests.simulators.people import Person, private_key
 from tests.simulators.registry import Simulator, run_git, small
 from tests.tools.conftest import Done
@@ -139,10 +141,16 @@ def test_a_first_contribution(
 
 
 def test_what_is_submitted_passes_the_gate(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
+    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path, tmp_path: Path
 ) -> None:
     from registry.gate.github.verify_pull import verify_pull
 
+    elsewhere = tmp_path / "elsewhere"
+    run_git(tmp_path, "clone", "-q", hub.git_url("power"), str(elsewhere))
+    named = small()
+    named.files[MAINTAINERS] = maintainers_file(1, 2, 3)
+    named.commit(elsewhere)
+    run_git(elsewhere, "push", "-q", hub.git_url("power"), "HEAD:main")
     bundle().write(checkout)
     assert submit("--yes").code == 0
     report = verify_pull(

@@ -22,7 +22,8 @@ __all__ = ["submit"]
 _NEXT: Final = (
     "the gate checks the pull request; findings stand there, with code and line",
     "to mend it: change, `powerkit sign`, and run this again for the same pull request",
-    "a maintainer approves; once it is merged, the next release has the models",
+    "maintainers approve: one, or two if it brings your trust file",
+    "once it is merged, the next release has the models",
 )
 
 
