@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,6 +29,8 @@ from tests.simulators.releases import SERIAL, poison
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
+    from registry.gate.github.connection import Connection
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +118,16 @@ def test_the_newest_release_is_the_latest(place: Place) -> None:
     assert place.latest == tag_at(newest)
 
 
+def test_an_older_release_is_never_the_latest_even_for_a_moment(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = place.build(SERIAL), place.build(SERIAL + 1)
+    place.publish(new)
+    monkeypatch.setattr(github, "settle_latest", lambda _: "")
+    place.publish(old)
+    assert place.latest == tag_at(new)
+
+
 def test_a_wrong_latest_is_put_right(place: Place) -> None:
     old, new = place.build(SERIAL), place.build(SERIAL + 1)
     place.publish(old)
@@ -170,11 +182,12 @@ def test_drafts_that_nobody_needs_are_removed(place: Place) -> None:
     put_draft(place, "r-0123456789abcdef", marked("", SERIAL - 1))
     newer = put_draft(place, "r-fedcba9876543210", marked("", SERIAL + 1))
     people = put_draft(place, "v2.0", "what we plan")
+    copied = put_draft(place, "v3.0", marked("our words, below yours", SERIAL - 1))
     unmarked = put_draft(place, "r-0000000000000000", "mine")
     place.publish(release)
     assert [one.id for one in place.stored(tag)] == [first.id]
     drafts = {one.id for one in place.hub.releases if one.draft}
-    assert drafts == {newer.id, people.id, unmarked.id}
+    assert drafts == {newer.id, people.id, copied.id, unmarked.id}
 
 
 def test_two_assets_of_a_name_are_told_by_github_and_settled(place: Place) -> None:
@@ -211,6 +224,25 @@ def test_a_draft_that_was_listed_late_is_kept(
     place.publish(release)
     assert place.assert_published(release).id == draft.id
     assert place.hub.count("DELETE", "/releases/[0-9]+$") == 1
+
+
+def test_a_draft_that_was_published_meanwhile_is_not_deleted(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = place.build()
+    other = put_draft(place, "r-0123456789abcdef", marked("", SERIAL - 1))
+    real = github_drafts.releases
+
+    def then_published(connection: Connection) -> list[Any]:
+        found = real(connection)
+        if place.stored(tag_at(release)):
+            other.draft, other.published_at = False, other.created_at
+        return found
+
+    monkeypatch.setattr(github_drafts, "releases", then_published)
+    place.publish(release)
+    assert other in place.hub.releases
+    assert place.hub.count("DELETE", "/releases/[0-9]+$") == 0
 
 
 def late(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> None:

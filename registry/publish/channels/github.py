@@ -24,7 +24,7 @@ from registry.gate.github.writing import settle
 from registry.publish.channels.github_assets import differences, fill
 from registry.publish.channels.github_drafts import (
     Vanished,
-    only_draft,
+    first_draft,
     remove_drafts,
     watching,
 )
@@ -164,7 +164,7 @@ def _once(sending: _Sending) -> Published:
     if found is None:
         _check_tag(sending, there=False)
         sending.progress("making a draft")
-        draft = only_draft(
+        draft = first_draft(
             connection, tag, title=sending.title, commit=sending.commit, serial=serial
         )
         with watching(connection, draft):

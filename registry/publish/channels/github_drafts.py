@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from registry.gate.github.connection import Connection
 
-__all__ = ["Vanished", "only_draft", "remove_drafts", "watching"]
+__all__ = ["Vanished", "first_draft", "remove_drafts", "watching"]
 
 
 class Vanished(Exception):  # noqa: N818 - it says what happened
     """The draft is gone: another publisher has deleted or published it."""
 
 
-def only_draft(
+def first_draft(
     connection: Connection, tag: str, *, title: str, commit: str, serial: int
 ) -> GitRelease:
-    """Find the draft of a tag, or make one; of several the first is kept.
+    """Find the draft of a tag, or make one; of several it is always the first.
 
     Args:
         connection: The repository.
@@ -63,10 +63,7 @@ def only_draft(
 
     made = settle(look, write, what="making a draft", patience=connection.patience)
     with asking("the releases"):
-        found = drafts() or [made]
-    for extra in found[1:]:
-        _remove(connection, extra)
-    return found[0]
+        return next(iter(drafts()), made)  # the same for two who made one each
 
 
 @contextlib.contextmanager
