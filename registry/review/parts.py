@@ -23,7 +23,7 @@ from registry.review.page import Code, Listing, Paragraph, Section, facts_table
 from registry.review.people import contributor_section
 from registry.review.power import power_section
 from registry.review.prediction import misses, prediction_section
-from registry.review.servers import read_servers, server_of
+from registry.review.servers import read_servers, read_withdrawn, server_of
 from registry.review.trust_change import trust_section
 
 if TYPE_CHECKING:
@@ -195,7 +195,14 @@ class Parts:
         return class_section(self.own, self.key, self.servers)
 
     def _copies(self) -> Section:
-        return copies_section(self.own, self.servers)
+        own = self.own
+        # Whoever withdrew data may send it again, mended; nobody else may.
+        gone = [
+            one
+            for one in read_withdrawn(self.proposal.before)
+            if one.contributor != own.contributor
+        ]
+        return copies_section(own, [*self.servers, *gone])
 
     def _prediction(self) -> Section:
         dataset, frame = self.proposal.dataset, self.candidate.frame

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from registry.documents.bundle import Bundle
+from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError
+from registry.documents.manifest import read_manifest
 from registry.documents.spec import read_spec
 from registry.documents.strict_csv import read_table
+from registry.gate.paths import MANIFEST, WITHDRAWN
 from registry.gate.tree import DATASETS
 from registry.modelling.extract import extract
 from registry.modelling.table import evenly
@@ -20,15 +23,15 @@ from registry.modelling.table import evenly
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from registry.documents.manifest import Manifest
     from registry.gate.tree import Tree
-    from registry.modelling.catalogue import BundleRef
     from registry.modelling.extract import Frame
     from registry.modelling.table import Floats
     from registry.review.proposal import State
 
     Points = tuple[tuple[float, float], ...]
 
-__all__ = ["LOADS", "MAIN", "Server", "read_servers", "server_of"]
+__all__ = ["LOADS", "MAIN", "Server", "read_servers", "read_withdrawn", "server_of"]
 
 LOADS: Final = (0.0, 0.5, 1.0)
 """The loads at which servers are compared."""
@@ -99,19 +102,33 @@ def read_servers(state: State, progress: Progress) -> Iterator[Server]:
         if number % 10 == 0 or number == total:
             progress(f"reading servers to compare with: {number} of {total}")
         with contextlib.suppress(RegistryError):
-            frame = extract(_opened(state.source.tree, ref), ref.class_key)
-            yield server_of(frame, ref.contributor)
+            bundle = _opened(state.source.tree, ref.manifest, ref.manifest_sha256)
+            yield server_of(extract(bundle, ref.class_key), ref.contributor)
 
 
-def _opened(tree: Tree, ref: BundleRef) -> Bundle:
+def read_withdrawn(tree: Tree) -> Iterator[Server]:
+    """Read every withdrawn bundle that still can be read: copies of those count too."""
+    for entry in tree.entries(DATASETS):
+        folder, _, name = entry.path.rpartition("/")
+        if name != WITHDRAWN:
+            continue
+        path = f"{folder}/{MANIFEST}"
+        with contextlib.suppress(RegistryError):
+            data = tree.read(path)
+            manifest = read_manifest(data, path)
+            frame = extract(_opened(tree, manifest, sha256(data)))
+            yield server_of(frame, manifest.contributor)
+
+
+def _opened(tree: Tree, manifest: Manifest, digest: str) -> Bundle:
     """Open a bundle that was verified when it was merged."""
-    paths = [f"{DATASETS}{ref.dataset}/{entry.path}" for entry in ref.manifest.files]
+    paths = [f"{DATASETS}{manifest.dataset}/{entry.path}" for entry in manifest.files]
     tables = {}
     for path, data in tree.read_many(paths):
         table = path.rpartition("/")[2].removesuffix(".csv")
         tables[table] = read_table(data, path, table)
-    spec = read_spec(tree.read(ref.spec_path), ref.spec_path)
-    return Bundle(ref.manifest, ref.manifest_sha256, spec, tables)
+    place = manifest.spec.path
+    return Bundle(manifest, digest, read_spec(tree.read(place), place), tables)
 
 
 def _curve(frame: Frame, target: str) -> Points:

@@ -11,6 +11,7 @@ import pytest
 
 from registry.documents.manifest import read_manifest
 from registry.gate.duplicates import check_duplicates
+from registry.gate.withdrawal import Withdrawal, withdrawal_bytes
 from registry.modelling.extract import extract
 from registry.review.copies import copies_section, match
 from registry.review.page import plain
@@ -84,6 +85,29 @@ def test_a_scaled_moved_shuffled_copy_is_shown(review: Review, how: str) -> None
     glance = packet.section("glance")
     assert glance is not None
     assert any("near copy" in plain(p) for p in glance.blocks[0].points)
+
+
+@pytest.mark.parametrize(("by", "copies"), [(99, ["server-a"]), (42, [])])
+def test_withdrawn_bundles_count_for_others(
+    review: Review, by: int, copies: list[str]
+) -> None:
+    merged = small()
+    gone = Withdrawal.model_validate(
+        {"schema": "withdrawn/1", "day": "2026-06-01", "reason": "privacy"}
+    )
+    merged.files["datasets/server-a/WITHDRAWN.yaml"] = withdrawal_bytes(gone)
+    changed = merged.copy()
+    if by == 99:
+        changed.enrol(99)
+    tables = {
+        name: changed.files[f"datasets/server-a/{name}"]
+        for name in ("levels.csv", "runs.csv")
+    }
+    tables["levels.csv"] = altered(tables["levels.csv"], "wall_watts", CHANGES["both"])
+    changed.add_bundle("copied", by, Machine("copied", seed=3), tables, **LEVELS)
+    part = review(changed, merged, author=None).section("copies")
+    assert part is not None
+    assert part.facts["copies"] == copies
 
 
 def recording(seed: int, change: Callable[[float], str] | None = None) -> Server:
