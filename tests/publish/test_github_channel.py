@@ -226,6 +226,43 @@ def test_a_draft_that_was_listed_late_is_kept(
     assert place.hub.count("DELETE", "/releases/[0-9]+$") == 1
 
 
+def test_a_draft_that_vanishes_is_begun_again(place: Place) -> None:
+    release = place.build()
+    times = iter([True])
+
+    def delete_once(line: str) -> None:
+        if line.startswith("sending 5 ") and next(times, False):
+            place.hub.releases.clear()
+
+    assert place.publish(release, progress=delete_once).new
+    place.assert_published(release)
+
+
+def test_a_draft_that_vanishes_for_ever_is_told(place: Place) -> None:
+    release = place.build()
+
+    def delete(line: str) -> None:
+        if line.startswith("sending 5 "):
+            place.hub.releases.clear()
+
+    ((code, _),) = refusal(place, release, progress=delete)
+    assert code == "R079"
+    assert place.hub.releases == []
+
+
+def test_another_publisher_that_finishes_first_is_no_trouble(place: Place) -> None:
+    place.hub.settings.immutable_releases = True
+    release = place.build()
+    times = iter([True])
+
+    def overtaken(line: str) -> None:
+        if line.startswith("sending 5 ") and next(times, False):
+            place.publish(release)
+
+    place.publish(release, progress=overtaken)
+    place.assert_published(release)
+
+
 def test_a_draft_that_was_published_meanwhile_is_not_deleted(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,7 +272,7 @@ def test_a_draft_that_was_published_meanwhile_is_not_deleted(
 
     def then_published(connection: Connection) -> list[Any]:
         found = real(connection)
-        if place.stored(tag_at(release)):
+        if place.latest == tag_at(release):
             other.draft, other.published_at = False, other.created_at
         return found
 
