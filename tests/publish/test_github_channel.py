@@ -288,6 +288,16 @@ def late(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> None
     monkeypatch.setattr(module, name, lambda of: [] if next(first, False) else real(of))
 
 
+@pytest.mark.parametrize("kind", [502, "cut"])
+def test_an_upload_that_breaks_off_is_sent_again(place: Place, kind: int | str) -> None:
+    """What it leaves holds the name, so it must go before the file is sent again."""
+    release = place.build()
+    place.hub.fail("POST", "/uploads/", kind, times=2)
+    place.publish(release)
+    place.assert_published(release)
+    assert place.hub.count("DELETE", "/releases/assets/") >= 1
+
+
 def test_a_published_release_that_was_changed_is_told(place: Place) -> None:
     release = place.build()
     done = place.publish(release)
