@@ -159,6 +159,19 @@ def test_a_rebased_pull_request_is_judged_as_a_whole(line: Mainline) -> None:
     assert found(line.verify()) == [("T020", "README.md")]
 
 
+def test_a_pull_request_on_top_of_another_is_its_own(line: Mainline) -> None:
+    """GitHub names both for the commits that they share."""
+    code = small()
+    code.files["README.md"] = b"x"
+    line.merge(code, method="rebase")
+    shared = line.tip()
+    data = with_bundle()
+    data.files["README.md"] = b"x"
+    line.merge(data, method="rebase")
+    line.record.commits[shared] = [1, 2]
+    assert line.verify().findings == ()
+
+
 def test_s5_many_copies_of_a_pull_request_hide_nothing(line: Mainline) -> None:
     """Copies by others, opened first, neither help nor harm the owner's own."""
     number = line.merge(with_bundle())
@@ -232,6 +245,21 @@ def test_an_unpublished_key_is_settled_by_its_revocation(line: Mainline) -> None
         ended.enrol(person.revoked(0, when))
         line.merge(ended, 1, approved=[2, 3])
         assert len(found(line.verify())) == codes
+
+
+def test_s11_nobody_is_revoked_by_a_push(line: Mainline) -> None:
+    changed = small()
+    alice = changed.enrol(changed.people[42].revoked(0, "2026-02-01T00:00:00Z"))
+    line.push(changed)
+    assert found(line.verify()) == [("N013", alice.path)]
+
+
+def test_a_pushed_spec_that_is_in_use_is_not_settled(line: Mainline) -> None:
+    changed = small()
+    spec = changed.files["specs/server-a.yaml"].replace(b"2933", b"3200")
+    changed.files["specs/server-a.yaml"] = spec
+    line.push(changed)
+    assert ("N013", "specs/server-a.yaml") in found(line.verify())
 
 
 def test_a_withdrawal_by_a_maintainer_is_a_warning(line: Mainline) -> None:
