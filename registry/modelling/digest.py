@@ -32,7 +32,15 @@ SOURCES: Final = {
         "table.py",
         "targets.py",
     ),
-    "registry.modelling.fits": ("curve.py", "linear.py", "trainers.py", "trees.py"),
+    "registry.modelling.fits": (
+        "booster.py",
+        "boosting.py",
+        "curve.py",
+        "linear.py",
+        "ranges.py",
+        "trainers.py",
+        "trees.py",
+    ),
 }
 """The files whose code turns a bundle into a model's bytes, by package."""
 

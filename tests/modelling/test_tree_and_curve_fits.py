@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from registry.modelling.fits.booster import scientific
 from registry.modelling.fits.curve import (
     KNOTS,
     CurveChoice,
@@ -21,7 +22,6 @@ from registry.modelling.fits.trees import (
     fit_trees,
     guess_trees,
     predict_trees,
-    scientific,
     tree_choices,
 )
 from registry.modelling.model import CURVE, LINEAR, TREES, Trees, predict_rows

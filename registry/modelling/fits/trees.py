@@ -7,13 +7,14 @@ highest measured power, and more activity never means less power.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import xgboost
 
+from registry.modelling.fits.booster import booster_json
+from registry.modelling.fits.boosting import Growth, Tree, boost, predict
 from registry.modelling.model import Trees
 from registry.modelling.table import Floats, Table, significant, thinned
 
@@ -55,88 +56,58 @@ def tree_choices(table: Table) -> tuple[TreeChoice, ...]:
 
 
 def fit_trees(table: Table, choice: TreeChoice) -> Trees:
-    """Fit trees to a table; one thread, no chance: the same rows give the same bytes.
+    """Fit trees to a table: the same rows give the same bytes on every processor.
 
     Args:
-        table: At least one row. A feature that some row lacks counts as not observed
-            and is missing for all, so that no tree splits on it.
+        table: At least one row. A feature that some row lacks counts as not observed,
+            so that no tree splits on it.
         choice: Size and number of the trees.
 
     Returns:
         Trees over all features of the table, in its order.
     """
-    booster, start = _train(table, choice)
-    return Trees(_portable(booster, start), table.names)
+    trees, start, columns = _train(table, choice)
+    return Trees(booster_json(trees, start, columns, len(table.names)), table.names)
 
 
 def guess_trees(train: Table, choice: TreeChoice, test: Table) -> Floats:
     """Fit to one table and predict another, shape (len(test),), without storing."""
-    booster, _ = _train(train, choice)
-    return np.maximum(_predict(booster, test.values), 0.0)
+    trees, start, columns = _train(train, choice)
+    values = test.values[:, columns].astype(np.float32)
+    return np.maximum(predict(trees, values, start), 0.0)
 
 
-def _train(table: Table, choice: TreeChoice) -> tuple[xgboost.Booster, float]:
+def _train(table: Table, choice: TreeChoice) -> tuple[list[Tree], float, list[int]]:
+    """Fit trees; gives them, the base score and the columns that they ask for."""
     table = thinned(table)
     observed = table.observed()
-    values = table.values.copy()
-    for at, name in enumerate(table.names):
-        if name not in observed:
-            values[:, at] = np.nan
+    columns = [at for at, name in enumerate(table.names) if name in observed]
     rows = len(table)
     weight = table.weight * (rows / table.weight.sum())
     start = significant(float((table.watts * weight).sum() / rows), 5)
-    matrix = xgboost.DMatrix(values, label=table.watts, weight=weight, nthread=1)
-    settings: dict[str, Any] = {
-        "objective": "reg:squarederror",
-        "tree_method": "exact" if rows < SMALL else "hist",
-        "max_depth": choice.depth,
-        "eta": choice.rate,
-        "lambda": 0.0 if rows < SMALL else 1.0,
-        "gamma": 0.0 if choice.rounds else 1e30,
-        "min_child_weight": max(choice.leaf * rows, 1e-6),
-        "monotone_constraints": tuple(1 for _ in table.names),
-        "base_score": start,
-        "nthread": 1,
-        "seed": 0,
-        "verbosity": 0,
-    }
-    return xgboost.train(settings, matrix, max(choice.rounds, 1)), start
+    growth = Growth(
+        depth=choice.depth if choice.rounds else 0,
+        rounds=max(choice.rounds, 1),
+        rate=choice.rate,
+        ridge=0.0 if rows < SMALL else 1.0,
+        least=max(choice.leaf * rows, 1e-6),
+    )
+    values = table.values[:, columns].astype(np.float32)
+    return boost(values, table.watts, weight, start, growth), start, columns
 
 
-def _portable(booster: xgboost.Booster, start: float) -> str:
-    """Write a booster so that the XGBoost 2.1 of Kepler's estimator reads it too.
-
-    XGBoost 3.1 writes the base score as a list. Version 2.1 takes that, and plain
-    decimals too, for 0.5 without a word; it reads only its own short E notation.
-    """
-    document = json.loads(bytes(booster.save_raw("json")))
-    document["learner"]["learner_model_param"]["base_score"] = scientific(start)
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def scientific(value: float) -> str:
-    """Write a number in XGBoost's own notation: 200.02 becomes ``2.0002E2``."""
-    mantissa, exponent = f"{value:.4e}".split("e")
-    digits = mantissa.rstrip("0").rstrip(".")
-    return f"{digits}E{int(exponent)}"
-
-
-def predict_trees(booster_json: str, values: Floats) -> Floats:
+def predict_trees(document: str, values: Floats) -> Floats:
     """Predict with a stored booster.
 
     Args:
-        booster_json: Text of `Trees.booster_json`.
+        document: Text of `Trees.booster_json`.
         values: Features in the booster's order, shape (n, features); NaN is missing.
 
     Returns:
         Watts, shape (n,).
     """
     booster = xgboost.Booster()
-    booster.load_model(bytearray(booster_json.encode()))
+    booster.load_model(bytearray(document.encode()))
     booster.set_param({"nthread": 1})
-    return _predict(booster, values)
-
-
-def _predict(booster: xgboost.Booster, values: Floats) -> Floats:
     matrix = xgboost.DMatrix(values, nthread=1)
     return np.asarray(booster.predict(matrix), dtype=np.float64)
