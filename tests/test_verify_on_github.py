@@ -12,6 +12,9 @@ from registry import cli
 from registry.commands import verifying
 from registry.gate import terminal
 from registry.gate.signing import public_line
+from registry.publish.index import index_bytes
+from registry.publish.integrity import open_folder
+from registry.publish.release import build_release
 from tests.simulators.github import FakeGitHub
 from tests.simulators.hosting import READER, Hosted
 from tests.simulators.people import private_key
@@ -125,6 +128,25 @@ def test_the_whole_and_what_was_merged(hosted: Hosted, command: Command) -> None
     assert "error N013 datasets/server-e/levels.csv" in printed
     assert command("--merged", "--since", sha)[0] == 0
     assert command("--merged", "--since", "nobody")[0] == 1
+    assert command("--merged", "--since", "founding")[0] == 1
+
+
+def test_a_release_folder_says_since_when(
+    hosted: Hosted, command: Command, tmp_path: Path
+) -> None:
+    pushed = with_bundle()
+    sha = hosted.push(pushed)
+    release = tmp_path / "release"
+    build_release(hosted.hub.bare, release, rev=sha)
+    assert command("--merged", "--since", str(release))[0] == 0
+    index, _ = open_folder(release)
+    unnamed = index.model_copy(update={"commit": None})
+    (release / "index.json").write_bytes(index_bytes(unnamed))
+    code, printed = command("--merged", "--since", str(release))
+    assert (code, "was built from no commit" in printed) == (2, True)
+    (release / "index.json").unlink()
+    code, printed = command("--merged", "--since", str(release))
+    assert (code, "R012" in printed) == (1, True)
 
 
 def test_without_github_the_rest_is_still_said(

@@ -16,6 +16,7 @@ from registry.gate.progress import progress_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from registry.gate.github.connection import Connection
     from registry.gate.outcome import Report
 
 __all__ = ["verify"]
@@ -56,8 +57,9 @@ def verify(
     since: Annotated[
         str | None,
         typer.Option(
-            help="With --merged: the last commit that was found right; by default that"
-            " of the latest release."
+            help="With --merged: the last commit that was found right, a release folder"
+            " that was built from it, or the word founding; by default the commit of"
+            " the latest release."
         ),
     ] = None,
     repository: Repository = None,
@@ -161,14 +163,29 @@ def _with_merges(
 
     try:
         connection = connect(repository)
-        if since is None:
-            from registry.publish.channels import latest_commit
-
-            since = latest_commit(connection)
+        since = _start(since, connection)
     except RegistryError as error:
         return extended(report, error.findings)
     merges = verify_merges(root, since, rev or "HEAD", connection, progress=show)
     return extended(report, merges.findings)
+
+
+def _start(since: str | None, connection: Connection) -> str | None:
+    """The commit after which merges are judged; None for the founding one."""
+    if since is None:
+        from registry.publish.channels import latest_commit
+
+        return latest_commit(connection)
+    if since == "founding":
+        return None
+    if not Path(since).is_dir():
+        return since
+    from registry.publish.integrity import open_folder
+
+    index, _ = open_folder(Path(since))
+    if index.commit is None:
+        raise typer.BadParameter(f"--since: {since} was built from no commit")
+    return index.commit
 
 
 def _pull(

@@ -76,6 +76,7 @@ class Runner:
         self._hub = hub
         self._work = work
         self._runs = 0
+        self._attested = work / "attested"
         # Nothing listens there: no test asks the real site of some OWNER.github.io.
         self.settings: dict[str, str] = {"SITE_URL": "http://127.0.0.1:9"}
         self.before_step: Callable[[str, str], None] = lambda _job, _step: None
@@ -165,7 +166,11 @@ class Runner:
             self.before_step,
             self.after_job,
         )
-        return _run(read, place, shelf)
+        run = _run(read, place, shelf)
+        signer = f"{self._repository}/.github/workflows/{workflow}.yml {event.ref}"
+        with self._attested.open("a", encoding="utf-8") as file:
+            file.writelines(f"{digest} {signer}\n" for _, digest in shelf.attested)
+        return run
 
     def _shelf(self) -> Shelf:
         self._runs += 1
@@ -192,7 +197,10 @@ class Runner:
             server=environment["GITHUB_SERVER_URL"],
             token=self._hub.job_token(given),
             permissions=given,
-            environment={"GITHUB_API_URL": environment["GITHUB_API_URL"]},
+            environment={
+                "GITHUB_API_URL": environment["GITHUB_API_URL"],
+                "ATTESTED": str(self._attested),
+            },
             settings=self.settings,
             real_pip=self._real_pip,
         )

@@ -12,7 +12,12 @@ import pytest
 from registry.documents.canonical import sha256
 from registry.gate.paths import MAINTAINERS
 from registry.gate.signing import public_line
+from registry.publish.channels import publish
+from registry.publish.index import Asset, index_bytes
+from registry.publish.integrity import INDEX, SUMS, open_folder, sums_bytes
+from registry.publish.release import build_release
 from tests.simulators.github import FakeGitHub
+from tests.simulators.github.hub import QUICK
 from tests.simulators.mainlines import maintainers_file
 from tests.simulators.registry import Simulator, small
 from tests.simulators.runner import Event, Runner
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from registry.publish.index import Index
     from tests.simulators.actions.stand_ins import Shelf
     from tests.simulators.runner import Run
 
@@ -193,6 +199,39 @@ def test_nothing_leaves_when_two_processors_disagree(
     assert conclusions == ["failure", "skipped", "skipped"]
     assert run.attested == []
     assert [(one.id, one.tag_name) for one in place.hub.releases] == before
+
+
+def test_p3_a_release_that_somebody_planted_is_no_start(
+    place: Place, published: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may write releases could name any commit as the last that was right."""
+    assert published.conclusion == "success"
+    planted = place.root / "planted"
+    build_release(place.hub.bare, planted, rev="refs/heads/main")
+    index, _ = open_folder(planted)
+    replant(planted, index.model_copy(update={"serial": index.serial + 1}))
+    place.hub.add_maintainer("person-43")
+    for name, value in place.hub.environment("person-43").items():
+        monkeypatch.setenv(name, value)
+    publish(planted, "github:", patience=QUICK)
+    run = place.runner.dispatch("publish")
+    job = run.jobs["build (ubuntu-24.04)"]
+    step = job.step("Demand that this workflow made it, on main")
+    assert (step.conclusion, "no attestation of" in step.log) == ("failure", True)
+    assert job.step("Build the release folder").conclusion == "skipped"
+    assert run.jobs["build (ubuntu-24.04-arm)"].conclusion == "cancelled"
+    (false,) = [one for one in place.hub.releases if one.author == 43]
+    place.hub.releases.remove(false)
+    assert place.runner.dispatch("publish").conclusion == "success"
+
+
+def replant(folder: Path, index: Index) -> None:
+    """Write another index into a release folder, with sums that fit."""
+    data = index_bytes(index)
+    (folder / INDEX).write_bytes(data)
+    own = Asset(path=INDEX, bytes=len(data), sha256=sha256(data))
+    listed = sorted([*index.assets, own], key=lambda asset: asset.path)
+    (folder / SUMS).write_bytes(sums_bytes(listed))
 
 
 @pytest.mark.parametrize("name", ["publish", "watch"])

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 NAMES = {"ci.yml", "publish.yml", "scorecard.yml", "verify.yml", "watch.yml"}
 PERMISSIONS = {
     ("verify.yml", "verify"): {"contents": "read", "pull-requests": "read"},
-    ("publish.yml", "build"): {"contents": "read", "pull-requests": "read"},
+    ("publish.yml", "build"): {
+        "attestations": "read",
+        "contents": "read",
+        "pull-requests": "read",
+    },
     ("publish.yml", "compare"): {"id-token": "write", "attestations": "write"},
     ("publish.yml", "release"): {"contents": "write"},
     ("publish.yml", "pages"): {"pages": "write", "id-token": "write"},
@@ -246,6 +250,7 @@ def _called(step: Step, folder: Path, *, present: bool) -> list[list[str]]:
         "GITHUB_SHA": "a" * 40,
         "GITHUB_REPOSITORY": "power/registry",
         "GITHUB_REPOSITORY_OWNER": "power",
+        "REUSES": "true",
         "SITE": "",
         "GITHUB_STEP_SUMMARY": "summary.md",
         "NUMBER": "7",

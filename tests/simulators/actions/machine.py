@@ -41,6 +41,7 @@ else
   exec {python} "$@"
 fi
 """
+_GH: Final = Path(__file__).with_name("gh_stand_in.py")
 _PIP: Final = Path(__file__).with_name("pip_stand_in.py")
 
 
@@ -80,8 +81,11 @@ class Machine:
 
     def start(self) -> None:
         """Make the folders and the event's file."""
-        for name in ("work", "temp", "home", "files"):
+        for name in ("work", "temp", "home", "files", "tools"):
             (self.root / name).mkdir()
+        gh = self.root / "tools" / "gh"
+        gh.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {_GH} "$@"\n')
+        gh.chmod(0o755)
         payload = json.dumps(self.event.payload)
         (self.root / "event.json").write_text(payload, encoding="utf-8")
 
@@ -109,7 +113,7 @@ class Machine:
             "HOME": str(self.root / "home"),
             "LANG": "C.UTF-8",
             "NO_PROXY": "*",
-            "PATH": ":".join([*self.paths, system]),
+            "PATH": ":".join([*self.paths, str(self.root / "tools"), system]),
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_NO_INDEX": "1",  # a missing package is an error, not a download
             "RUNNER_ARCH": "X64",
