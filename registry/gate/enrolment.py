@@ -352,7 +352,14 @@ def _rewritten(old: Contributor, new: Contributor, now: int) -> Iterator[str]:
             after.not_after is None or after.not_after > before.not_after
         ):
             yield f"{name} would be trusted for longer"
+        elif before.not_after != after.not_after and _over(after, now):
+            yield f"{name} would have ended before now: revoke it instead"
         if before.revoked is not None and after.revoked != before.revoked:
             yield f"the revocation of {name} was changed"
         elif after.revoked is not None and epoch(after.revoked.at) > now:
             yield f"{name} would be revoked in the future: use not_after"
+
+
+def _over(key: TrustedKey, now: int) -> bool:
+    """Whether a key ended by itself; what it signed while it held may be merged."""
+    return key.not_after is not None and epoch(key.not_after) < now

@@ -6,7 +6,7 @@ checked out. Entries that the change does not touch are never held against it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from registry.documents import limits
@@ -172,9 +172,12 @@ def _check_trust(
     """
     found: list[Finding] = []
     with_data = bool(_datasets(merge))
-    proposal = Proposal(
+    whose = Proposal(
         merge.proposal.author, merge.proposal.published, merge.proposal.now, with_data
     )
+    # One account was asked for its keys, the author's where there are several files:
+    # they say nothing of the other files' owners.
+    others = replace(whose, published=None) if len(scope.trust) > 1 else whose
     judged = keyring
     bad_names = {
         entry.path for entry in merge.head.entries(TRUST) if check_entry(entry)
@@ -188,6 +191,7 @@ def _check_trust(
         except RegistryError as error:
             found += error.findings
             continue
+        proposal = whose if new.id == whose.author else others
         old = keyring.contributors.get(new.id)
         if old is not None:
             found += check_update(old, new, keyring, proposal)

@@ -125,7 +125,8 @@ def test_s11_a_change_of_anothers_trust_is_shown(
         value["login"] = "somebody-famous"
     else:
         end = "2026-06-01T00:00:00Z"
-        ends = {"not_after": end, "revoked": {"at": end, "reason": "lost"}}
+        revoked = {"at": end, "reason": "lost"}
+        ends = {"not_after": "2036-06-01T00:00:00Z", "revoked": revoked}
         value["keys"][0][what] = ends[what]
     changed.files[path] = trust_bytes(Contributor.model_validate(value))
     assert proposals.check(changed).findings == ()

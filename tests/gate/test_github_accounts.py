@@ -161,6 +161,21 @@ def test_a_short_page_is_not_the_last_one(hosted: Hosted) -> None:
     assert connection.read_all("/anything") == [1, 2, 3]
 
 
+def test_w13_a_list_without_an_end_is_no_answer(hosted: Hosted) -> None:
+    connection = hosted.connection()
+    asked: list[str] = []
+
+    def answer(verb: str, path: str) -> tuple[dict[str, str], list[int]]:
+        asked.append(path)
+        assert len(asked) <= 1000
+        return {"link": '<x>; rel="next"'}, []
+
+    connection.api.requester.requestJsonAndCheck = answer  # type: ignore[method-assign]
+    with pytest.raises(RegistryError) as refused:
+        connection.read_all("/anything")
+    assert [one.code for one in refused.value.findings] == ["N001"]
+
+
 @pytest.mark.parametrize("kind", [500, 502, 503, "cut", "short", "secondary"])
 def test_a_passing_failure_is_not_seen(kind: int | str, hosted: Hosted) -> None:
     number = hosted.propose(with_bundle(), ALICE)

@@ -214,6 +214,46 @@ def test_what_was_taken_back_is_not_held_against_main(line: Mainline) -> None:
     assert ("N013", NEW) in found(line.verify())
 
 
+def test_what_was_accepted_before_and_after_a_reverted_push_stays(
+    line: Mainline,
+) -> None:
+    """Only the push is taken back; the release does not wait for anything else."""
+    good = small()
+    good.bump("server-a")
+    good.sign("server-a")
+    line.merge(good)
+    bad = good.copy()
+    bad.bump("server-a")
+    bad.sign("server-a")
+    line.push(bad)
+    assert ("N013", "datasets/server-a/manifest.json") in found(line.verify())
+    line.push(good)
+    assert found(line.verify()) == []
+    better = good.copy()
+    better.bump("server-a")
+    better.sign("server-a")
+    line.merge(better)
+    report = line.verify()
+    assert found(report) == []
+    assert any(one.code == "S025" for one in report.findings)
+
+
+def test_what_stands_on_a_push_does_not_settle_it(line: Mainline) -> None:
+    line.push(with_bundle())
+    later = with_bundle()
+    later.bump("server-d")
+    later.sign("server-d")
+    line.merge(later)
+    assert ("N013", NEW) in found(line.verify())
+
+
+def test_a_rebase_that_takes_itself_back_is_judged(line: Mainline) -> None:
+    line.merge(small(), steps=[with_bundle()], method="rebase")
+    assert line.verify().findings == ()
+    line.record.pulls[1]["merged_at"] = "2020-06-01T00:00:00Z"
+    assert [one.code for one in line.verify().findings] == ["S025"]
+
+
 def test_a_withdrawn_push_is_settled_but_not_by_a_push(line: Mainline) -> None:
     line.push(with_bundle())
     ended = with_bundle()

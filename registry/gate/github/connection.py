@@ -80,6 +80,8 @@ NO_REPOSITORY = code(
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
 _SERVER: Final = "https://github.com"
+_PAGES: Final = 1000
+"""Pages of one list: far more than anything here has, so that no answer is endless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +147,8 @@ class Connection:
             key: the field that holds the list, if the answer is an object.
         """
         found: list[Any] = []
-        page = 1
         with asking(path):
-            while True:
+            for page in range(1, _PAGES + 1):
                 query = f"{path}?per_page=100&page={page}"
                 headers, data = self._get(query)
                 items = data if key is None else data[key]
@@ -155,7 +156,7 @@ class Connection:
                 # GitHub may leave entries out of a page that is not the last one.
                 if len(items) < 100 and 'rel="next"' not in headers.get("link", ""):
                     return found
-                page += 1
+            raise ValueError("the list has no end")
 
     def _get(self, path: str) -> tuple[dict[str, Any], Any]:
         """Headers and content of an answer, asked for again if it breaks off."""

@@ -132,6 +132,7 @@ def verify_merges(
             if progress is not None:
                 progress(f"judging {step.sha[:12]}, {number + 1} of {len(later)}")
             judge.step(number)
+        judge.settle()
     except RegistryError as error:
         outcome.findings += error.findings
         return outcome.report()
@@ -149,12 +150,14 @@ class _Merge:
         last: its last commit on the branch.
         paths: the contributions that it touches.
         pulls: the pull requests that have exactly its commits; usually one.
+        earlier: its commits on the branch before the last one.
     """
 
     base: str
     last: Step
     paths: tuple[str, ...]
     pulls: tuple[PullRequest, ...] = ()
+    earlier: tuple[Step, ...] = ()
 
 
 @dataclass(slots=True)
@@ -170,6 +173,7 @@ class _Judge:
     bundles: int = 0
     down: bool = False
     _next: int = 0
+    _judged: list[tuple[_Merge, list[Finding]]] = field(default_factory=list)
     _pulls: dict[str, tuple[PullRequest, ...] | None] = field(default_factory=dict)
 
     @classmethod
@@ -195,13 +199,25 @@ class _Judge:
             found += self._best(merge)
         else:
             found += self._verified(merge, None, None)
-        if any(one.severity is Severity.ERROR for one in found):
-            if all(self.settled.has(path, merge.last.time) for path in merge.paths):
-                what = f"{merge.last.sha[:12]}: {len(found)} findings of it are settled"
-                found = [finding(SETTLED, merge.paths[0], what)]
-        elif MAINTAINERS in merge.paths:
+        if not _errors(found) and MAINTAINERS in merge.paths:
             self.maintainers = maintainers_of(git_tree(self.repo, merge.last.sha))
-        self.found += found
+        self._judged.append((merge, found))
+
+    def settle(self) -> None:
+        """Tell what was found, when all that came later is known."""
+        wrong = any(_errors(found) for _, found in self._judged)
+        for merge, found in self._judged if wrong else ():
+            if not _errors(found):
+                base = git_tree(self.repo, merge.base)
+                last = git_tree(self.repo, merge.last.sha)
+                self.settled.accept(base, last, merge.paths)
+        for merge, found in self._judged:
+            over = (self.settled.has(path, merge.last.time) for path in merge.paths)
+            if _errors(found) and all(over):
+                what = f"{merge.last.sha[:12]}: {len(found)} findings of it are settled"
+                self.found.append(finding(SETTLED, merge.paths[0], what))
+            else:
+                self.found += found
 
     def _paths(self, base: str | None, sha: str) -> tuple[str, ...]:
         if base is None:  # cannot be: the founding commit comes before every step
@@ -246,7 +262,7 @@ class _Judge:
             alone.pulls = exact
             return alone, found
         if exact:  # squashed, or the last of several
-            return self._rebased(number, number, exact, found)
+            return self._rebased(number, number, exact, paths, found)
         ends = {one.sha: at for at, one in enumerate(self.steps) if at > number}
         rebased = [one for one in pulls if one.merged_sha in ends]
         if not rebased:
@@ -254,13 +270,14 @@ class _Judge:
             return alone, [*found, finding(NO_PULL, paths[0], what)]
         end = ends[rebased[0].merged_sha or ""]
         whole = tuple(one for one in rebased if ends[one.merged_sha or ""] == end)
-        return self._rebased(number, end, whole, found)
+        return self._rebased(number, end, whole, paths, found)
 
     def _rebased(
         self,
         number: int,
         end: int,
         pulls: tuple[PullRequest, ...],
+        touched: tuple[str, ...],
         found: list[Finding],
     ) -> tuple[_Merge, list[Finding]]:
         """The steps that a rebase made of one pull request, judged as a whole."""
@@ -269,7 +286,9 @@ class _Judge:
             number -= 1
         first, last = self.steps[number], self.steps[end]
         base = first.parent or first.sha
-        whole = _Merge(base, last, self._paths(base, last.sha), pulls)
+        earlier = tuple(self.steps[number:end])
+        paths = self._paths(base, last.sha) or touched  # if it took all back itself
+        whole = _Merge(base, last, paths, pulls, earlier)
         apart = [
             step.sha[:12]
             for at, step in enumerate(self.steps[number:end], number)
@@ -320,9 +339,11 @@ class _Judge:
     def _by(self, merge: _Merge, pull: PullRequest) -> list[Finding]:
         found: list[Finding] = []
         trust = [path for path in merge.paths if path.startswith(TRUST)]
-        if pull.merged_at is None or abs(merge.last.time - pull.merged_at) > _LATE:
-            what = f"{merge.last.sha[:12]} is from another day than its merge"
-            found.append(finding(TIME, merge.paths[0], what))
+        for step in (*merge.earlier, merge.last):  # each may be a bundle's arrival
+            if pull.merged_at is None or abs(step.time - pull.merged_at) > _LATE:
+                what = f"{step.sha[:12]} is from another day than its merge"
+                found.append(finding(TIME, merge.paths[0], what))
+                break
         keys = None
         if any(path != MAINTAINERS for path in trust):
             question = lambda: owners_keys(self.connection, trust, pull.author_id)  # noqa: E731
