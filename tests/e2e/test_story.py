@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 NORA = 4242
 MAINTAINED_BY = (1001, 1002, 1003)
 START = 1_785_000_000
+PACKET = "Write the review packet, also of what was refused"
 CLASS = "Intel Xeon Gold 6338"
 SETTINGS = "NODE_TOTAL_LOCAL_REGRESSOR=true"
 
@@ -200,6 +201,7 @@ def first_contribution(world: World) -> None:
     run = world.runner.pull_request(number)
     assert run.conclusion == "success", run.log
     assert "nora-box" in run.summary
+    world.runner.leave_out = {PACKET}
     # Without approvals the merge queue refuses what brings trust.
     group = world.hub.queue(number)
     early = world.runner.merge_group(group)

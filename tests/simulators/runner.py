@@ -60,6 +60,7 @@ class Runner:
     Attributes:
         before_step: told the job and the step that comes next; may do anything.
         after_job: told the job that ended and what the run keeps, which it may alter.
+        leave_out: names of steps that are skipped, where a test is about others.
         settings: the repository's variables, which workflows read as `vars`.
     """
 
@@ -81,6 +82,7 @@ class Runner:
         self.settings: dict[str, str] = {"SITE_URL": "http://127.0.0.1:9"}
         self.before_step: Callable[[str, str], None] = lambda _job, _step: None
         self.after_job: Callable[[str, Shelf], None] = lambda _job, _shelf: None
+        self.leave_out: set[str] = set()
 
     def pull_request(self, number: int, workflow: str = "verify") -> Run:
         """A pull request was opened or pushed to.
@@ -165,6 +167,7 @@ class Runner:
             lambda job, permissions: self._machine(event, shelf, job, permissions),
             self.before_step,
             self.after_job,
+            self.leave_out,
         )
         run = _run(read, place, shelf)
         signer = f"{self._repository}/.github/workflows/{workflow}.yml {event.ref}"
