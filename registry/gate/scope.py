@@ -149,7 +149,11 @@ def scope_of(changed: Sequence[Change], merged: Collection[str]) -> Scope:
     if len(foreign) > SHOWN:
         what = f"{len(foreign)} files in all are no part of a contribution"
         scope.findings.append(finding(MIXED, foreign[SHOWN], what))
-    datasets = sorted({name for one in ours if (name := dataset_of(one.path))})
+    by_dataset: dict[str, list[Change]] = {}
+    for one in ours:
+        if name := dataset_of(one.path):
+            by_dataset.setdefault(name, []).append(one)
+    datasets = sorted(by_dataset)
     if len(datasets) > 1:
         what = f"{len(datasets)} datasets: " + ", ".join(datasets[:5])
         scope.findings.append(finding(SEVERAL, DATASETS + datasets[0], what))
@@ -158,8 +162,7 @@ def scope_of(changed: Sequence[Change], merged: Collection[str]) -> Scope:
     _judge_trust(scope, with_data=any(not one.path.startswith(TRUST) for one in ours))
     _judge_maintainers(scope, alone=len(ours) == 1)
     for name in datasets:
-        files = [one for one in ours if dataset_of(one.path) == name]
-        _judge_dataset(scope, name, files, merged)
+        _judge_dataset(scope, name, by_dataset[name], merged)
     _judge_specs(scope, ours, datasets)
     return scope
 

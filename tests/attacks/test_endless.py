@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tracemalloc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,9 @@ from registry.documents import limits
 from registry.documents.findings import RegistryError
 from registry.documents.manifest import read_manifest
 from registry.documents.strict_csv import read_table
+from registry.gate.changes import Change
 from registry.gate.git_tree import arrivals, git_tree
+from registry.gate.scope import scope_of
 from tests.simulators.gate import Proposals, found
 from tests.simulators.registry import ARRIVED, run_git, small
 
@@ -150,3 +152,20 @@ def test_git_that_is_missing_is_said(
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(RegistryError, match="T003"):
         git_tree(tmp_path, "HEAD")
+
+
+def test_w13_a_change_of_very_many_datasets() -> None:
+    """Each path is looked at a few times, not once for each of the datasets."""
+    looked = 0
+
+    class Counted(str):
+        __slots__ = ()
+
+        def startswith(self, *given: Any) -> bool:
+            nonlocal looked
+            looked += 1
+            return super().startswith(*given)
+
+    many = [Change(Counted(f"datasets/d{n}/levels.csv"), "added") for n in range(500)]
+    assert [one.code for one in scope_of(many, ()).findings] == ["T022"]
+    assert looked < 20 * len(many)

@@ -98,6 +98,17 @@ def test_s9_keys_of_one_account_do_not_vouch_for_another(line: Mainline) -> None
     assert found(line.verify()) == codes
 
 
+def test_s5_a_pull_request_of_a_fork_is_none_of_ours(line: Mainline) -> None:
+    """Forks share our commits, and have pull requests and numbers of their own."""
+    number = line.merge(with_bundle())
+    base = line.record.pulls[number]["base"]
+    base["repo"] = {"full_name": "Power/Registry"}
+    assert line.verify().findings == ()
+    for elsewhere in ({"full_name": "mallory/registry"}, None):
+        base["repo"] = elsewhere
+        assert found(line.verify()) == [("N013", "datasets/server-d/levels.csv")]
+
+
 def test_s10_no_key_ends_before_now(line: Mainline) -> None:
     """Else whoever ends it makes merged bundles errors that nothing could mend."""
     changed = small()

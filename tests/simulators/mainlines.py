@@ -215,7 +215,7 @@ class Mainline:
         self.record.pulls[number] = {
             "number": number,
             "user": {"id": author, "login": f"login-{author}"},
-            "base": {"ref": "main"},
+            "base": {"ref": "main", "repo": {"full_name": self.record.name}},
             "head": {"sha": head},
             "state": "closed",
             "merged_at": f"{datetime.fromtimestamp(self.when + 5, UTC):%FT%TZ}",

@@ -80,18 +80,19 @@ def merged_pulls_of(connection: Connection, sha: str) -> tuple[PullRequest, ...]
         sha: full name of a commit of the branch.
 
     Returns:
-        By number. None that was closed without merging, merged into another branch, or
-        made by an account that is gone.
+        By number. None that was closed without merging, merged into another branch or
+        into a fork, whose numbers are not ours, or made by an account that is gone.
 
     Raises:
         RegistryError: N001 to N005.
     """
     listed = connection.read_all(f"/repos/{connection.name}/commits/{sha}/pulls")
     with asking(f"pull requests of {sha}"):
-        named = [one for one in listed if one["user"] is not None]
+        ours = [one for one in listed if _is_of(one, connection.name)]
+        named = [one for one in ours if one["user"] is not None]
     pulls = [_read(one) for one in named]
-    ours = (one for one in pulls if one.state == "merged" and one.base == BRANCH)
-    return tuple(sorted(ours, key=lambda one: one.number))
+    merged = (one for one in pulls if one.state == "merged" and one.base == BRANCH)
+    return tuple(sorted(merged, key=lambda one: one.number))
 
 
 def pull_of_commit(connection: Connection, sha: str) -> PullRequest | None:
@@ -121,6 +122,14 @@ def changed_blobs(connection: Connection, number: int) -> dict[str, str]:
             for one in listed
             if one["status"] != "removed"
         }
+
+
+def _is_of(found: dict[str, Any], name: str) -> bool:
+    """Whether a pull request is one of this repository, whatever forks have."""
+    repository = found["base"]["repo"]
+    if repository is None:
+        return False
+    return str(repository["full_name"]).casefold() == name.casefold()
 
 
 def _read(found: dict[str, Any]) -> PullRequest:
