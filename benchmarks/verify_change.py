@@ -79,6 +79,7 @@ def measure(size: int, start: float, folder: Path) -> str:
     )
     base, head = git_tree(repo, "main"), git_tree(repo, "change")
     trust = merged_keyring(base)
+    blob = trust.contributors[AUTHOR].keys[0].public_key.blob
     manifest = open_manifest(head, NEW, trust=trust, at=NOW).manifest
 
     def verify() -> None:
@@ -91,7 +92,7 @@ def measure(size: int, start: float, folder: Path) -> str:
     parts = (
         verify,
         lambda: [GitTree(repo, commit_of(repo, rev)) for rev in ("main", "change")],
-        lambda: merged_keyring(base).key(AUTHOR, b""),
+        lambda: merged_keyring(base).key(AUTHOR, blob),
         lambda: related_manifests(base, [manifest], ()),
     )
     cells = " | ".join(f"{1000 * median(part):.0f}" for part in parts)
