@@ -190,6 +190,23 @@ def test_s9_a_key_that_is_not_published_any_more(hosted: Hosted) -> None:
     assert found(hosted.merged()) == []
 
 
+def test_s9_the_owner_is_asked_and_not_who_brings_the_key(hosted: Hosted) -> None:
+    """Mallory publishes a key and enrols it for an account that does not."""
+    changed = small()
+    victim = changed.enrol(Person.new(99, "victim"))
+    hosted.hub.add_user("victim", 99)
+    hosted.hub.publish_key("mallory", public_line(victim.key))
+    number = hosted.propose(changed, MALLORY)
+    wrong = [("K026", victim.path), ("K024", victim.path)]
+    assert sorted(found(hosted.check(number))) == sorted(wrong)
+    hosted.merge(number, [2, 3])
+    assert sorted(found(hosted.merged())) == sorted(wrong)
+    hosted.hub.publish_key("victim", public_line(victim.key))
+    report = hosted.merged()
+    assert found(report) == []
+    assert [one.code for one in report.findings] == ["K029"]
+
+
 def test_s9_login_keys_and_other_kinds_are_no_signing_keys(hosted: Hosted) -> None:
     changed, person = with_newcomer()
     hosted.hub.add_user("newcomer", 99)

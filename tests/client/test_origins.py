@@ -85,6 +85,20 @@ def test_redirects_elsewhere_are_not(target: str) -> None:
         assert refusal(url)[0] == "R040"
 
 
+def test_p2_no_redirect_leads_from_https_to_http() -> None:
+    """Whoever sits on the way could answer in the server's place."""
+    follow, asked = (
+        web._WebOnly().redirect_request,
+        urllib.request.Request("https://example.org/x"),
+    )
+    for target in ("http://example.org/x", "file:///x", "//example.org/x"):
+        with pytest.raises(ValueError, match="redirects from https"):
+            follow(asked, io.BytesIO(), 302, "Found", {}, target)
+    found = follow(asked, io.BytesIO(), 302, "Found", {}, "https://example.com/y")
+    assert found is not None
+    assert found.full_url == "https://example.com/y"
+
+
 def test_endless_redirects_end() -> None:
     with serving(lambda path: (302, {"Location": path}, b"")) as url:
         assert refusal(url)[0] == "R040"

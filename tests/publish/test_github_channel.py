@@ -145,6 +145,15 @@ def test_other_releases_do_not_count(place: Place) -> None:
     assert latest_commit(place.hub.connection()) == place.git.branch("main")
 
 
+def test_a_release_that_was_made_a_pre_release_does_not_count(place: Place) -> None:
+    old, new = place.build(SERIAL), place.build(SERIAL + 1)
+    place.publish(old)
+    place.publish(new)
+    place.stored(tag_at(new))[0].prerelease = True
+    assert place.publish(old).latest
+    assert place.latest == tag_at(old)
+
+
 def test_a_release_whose_mark_was_edited_away_still_counts(place: Place) -> None:
     old, new = place.build(SERIAL), place.build(SERIAL + 1)
     place.publish(new)
