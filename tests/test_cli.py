@@ -220,6 +220,46 @@ def test_each_ending_has_its_exit_code(
     assert trace.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    "words", ["codes", "--version", "fetch --from nowhere --class 0 --json"]
+)
+def test_a_full_disk_is_told_without_a_trace(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "registry", *words.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error U001 standard output: No space left"), done
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify",),
+        ("plan",),
+        ("build", "--out", "release"),
+        ("trust", "expiring"),
+        ("withdraw", "server-a", "--reason", "licence"),
+    ],
+)
+def test_a_folder_that_is_no_registry_is_not_taken_for_an_empty_one(
+    words: tuple[str, ...],
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, printed = command(*words)
+    assert (code, "T004" in printed) == (1, True), printed
+    (tmp_path / "datasets").mkdir()
+    assert "T004" not in command(*words)[1]
+
+
 @pytest.mark.parametrize("package", ["registry", "tools"])
 def test_both_commands_run_as_modules(package: str) -> None:
     command = [sys.executable, "-m", package, "--version"]

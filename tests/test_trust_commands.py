@@ -251,6 +251,36 @@ def test_github_down_leaves_nothing_half_done(
     assert hub.count("POST", "receive-pack") == 1
 
 
+def test_no_connection_and_a_wrong_token_are_said_in_words(
+    by: Callable[..., Done], hub: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.token("mia")
+    monkeypatch.setenv("GH_TOKEN", "unknown")
+    monkeypatch.setattr(hub, "token", lambda _: "unknown")
+    refused = by(*WITHDRAW)
+    assert (refused.code, "N002" in refused.out) == (1, True), refused
+    assert "that is valid" in refused.out
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    gone = by(*WITHDRAW)
+    assert (gone.code, "N001" in gone.out) == (1, True), gone
+    assert "no connection" in gone.out
+    assert "Error" not in gone.out  # no name of an exception
+
+
+def test_what_github_refuses_reaches_the_terminal_as_findings_only(
+    hub: FakeGitHub,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "registry", "github", "audit-settings"],
+        env=dict(os.environ) | hub.environment("alice"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "N041" in done.stdout) == (1, True), done
+    assert done.stderr == ""
+
+
 # Keys.
 
 
@@ -371,6 +401,9 @@ def test_what_cannot_be_revoked_is_refused(run: Callable[..., Done]) -> None:
     assert (nobody.code, "L067" in nobody.out) == (1, True), nobody
     assert run(*REVOKE, "--reason", "whim").code == 2
     assert run(*REVOKE, *LOST, "--since", "2999-01-01").code == 2
+    unclear = run(*REVOKE, *LOST, "--since", "yesterday")
+    assert (unclear.code, "YYYY-MM-DD" in unclear.out) == (2, True), unclear
+    assert "time data" not in unclear.out
 
 
 # Keys that end.

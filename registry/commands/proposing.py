@@ -50,12 +50,16 @@ class Plan:
 
 
 def merged_tree(root: Path) -> Tree:
-    """The merged registry as the checkout knows it; without git, as it lies there."""
-    from registry.gate.directory_tree import directory_tree
+    """The merged registry as the checkout knows it; without git, as it lies there.
+
+    Raises:
+        RegistryError: T004, the folder is neither.
+    """
+    from registry.gate.directory_tree import registry_folder
     from registry.gate.drafting import base_of, is_checkout
     from registry.gate.git_tree import git_tree
 
-    return git_tree(root, base_of(root)) if is_checkout(root) else directory_tree(root)
+    return git_tree(root, base_of(root)) if is_checkout(root) else registry_folder(root)
 
 
 def entry_of(root: Path, repository: str | None) -> Entry | None:

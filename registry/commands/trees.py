@@ -13,11 +13,15 @@ __all__ = ["open_tree"]
 
 
 def open_tree(root: Path, rev: str | None) -> Tree:
-    """Open a registry: a git revision, or the work tree if none is named."""
-    if rev is None:
-        from registry.gate.directory_tree import directory_tree
+    """Open a registry: a git revision, or the work tree if none is named.
 
-        return directory_tree(root)
+    Raises:
+        RegistryError: T003, there is no such revision; T004, the folder is no registry.
+    """
+    if rev is None:
+        from registry.gate.directory_tree import registry_folder
+
+        return registry_folder(root)
     from registry.gate.git_tree import git_tree
 
     return git_tree(root, rev)

@@ -101,7 +101,7 @@ def rotate(
     dry_run: DryRun = False,
     json_output: Json = False,
 ) -> None:
-    """Open a pull request that adds a key which an older one endorses."""
+    """Open a pull request with a key that an older one endorses."""
     from registry.gate.enrolment import Proposal, check_update
     from registry.gate.identity import read_keyring
     from registry.gate.trust_changes import rotated
@@ -146,7 +146,7 @@ def revoke(
     dry_run: DryRun = False,
     json_output: Json = False,
 ) -> None:
-    """Open a pull request that ends the trust in a key, for good."""
+    """Open a pull request that ends trust in a key, for good."""
     from registry.gate.trust_changes import moment, revoked, same_revocation
 
     at = time.time()
@@ -189,14 +189,15 @@ def expiring(
     *,
     json_output: Json = False,
 ) -> None:
-    """List keys that end soon, or ended, and leave their owner without any."""
+    """List keys whose end leaves their owner without any."""
     from registry.gate.expiry import expiring as listed
     from registry.gate.report import print_findings
 
     found = listed(open_tree(root, rev), int(time.time()), within)
     print_findings(found, json_output=json_output)
     if not json_output:
-        typer.echo(f"{len(found)} keys within {within} days, no successor")
+        keys = "1 key" if len(found) == 1 else f"{len(found)} keys"
+        typer.echo(f"{keys} ended, or in {within} days, without a successor")
 
 
 def _published(entry: Entry | None, new: Contributor) -> frozenset[bytes] | None:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from registry.documents import limits
+from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.gate.tree import (
     EXECUTABLE,
     LINK,
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["DirectoryTree", "directory_tree"]
+__all__ = ["DirectoryTree", "directory_tree", "registry_folder"]
+
+NO_REGISTRY = code(
+    "T004",
+    Severity.ERROR,
+    "The folder is no registry.",
+    "Run this in the top folder of the registry's checkout, or name that with "
+    "`--root`.",
+)
 
 _DEPTH = 12
 """Folders below this depth are named but not entered: every real one is at most 2."""
@@ -77,6 +86,20 @@ def directory_tree(root: Path) -> DirectoryTree:
         root: the folder that holds `datasets`, `specs` and `registry/trust`.
     """
     return DirectoryTree(root)
+
+
+def registry_folder(root: Path) -> DirectoryTree:
+    """The tree of a folder that somebody named, or stands in.
+
+    A wrong folder must not pass for a registry without bundles, in which all is well.
+
+    Raises:
+        RegistryError: T004, it has none of a registry's folders.
+    """
+    if not any(os.path.lexists(root / folder) for folder in ROOTS):
+        what = f"it has none of the folders {', '.join(ROOTS)}"
+        raise RegistryError(finding(NO_REGISTRY, str(root), what))
+    return directory_tree(root)
 
 
 def _read(root: Path, path: str) -> bytes:

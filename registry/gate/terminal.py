@@ -52,6 +52,29 @@ def run(command: Callable[[], object], *, json_output: bool = False) -> int:
     from registry.gate.report import print_findings  # noqa: PLC0415  rich is slow
 
     try:
+        result = _ended(command, json_output=json_output)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output left, for example `head`: nothing is wrong.
+        _let_go_of_output()
+        return EXIT_OK
+    except OSError as error:  # the disk is full: nothing more can be said there
+        _let_go_of_output()
+        what = error.strerror or "it cannot be written"
+        print_findings((finding(U001, "standard output", what),), file=sys.stderr)
+        return EXIT_FINDINGS
+    return result
+
+
+def _ended(command: Callable[[], object], *, json_output: bool) -> int:
+    """Run a command, print what ended it, and give the exit code.
+
+    Raises:
+        OSError: standard output takes nothing any more.
+    """
+    from registry.gate.report import print_findings  # noqa: PLC0415  rich is slow
+
+    try:
         command()
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else EXIT_USAGE
@@ -59,12 +82,10 @@ def run(command: Callable[[], object], *, json_output: bool = False) -> int:
         print_findings(error.findings, json_output=json_output)
         return EXIT_FINDINGS
     except BrokenPipeError:
-        # The reader of our output left, for example `head`: nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
+        raise
     except OSError as error:
         where = str(error.filename or "-")
-        what = error.strerror or type(error).__name__
+        what = error.strerror or "it cannot be read or written"
         print_findings((finding(U001, where, what),), json_output=json_output)
         return EXIT_FINDINGS
     except Exception as error:  # noqa: BLE001  the last line of defence
@@ -73,6 +94,11 @@ def run(command: Callable[[], object], *, json_output: bool = False) -> int:
         print_findings((finding(I001, "-", what),), json_output=json_output)
         return EXIT_INTERNAL
     return EXIT_OK
+
+
+def _let_go_of_output() -> None:
+    """Keep the interpreter from failing once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _save_trace() -> Path:

@@ -80,7 +80,11 @@ def moment(text: str, now: float) -> float:
         ValueError: it is neither, or not yet.
     """
     form = _FORMAT if "T" in text else "%Y-%m-%d"
-    then = dt.datetime.strptime(text, form).replace(tzinfo=dt.UTC).timestamp()
+    try:
+        then = dt.datetime.strptime(text, form).replace(tzinfo=dt.UTC).timestamp()
+    except ValueError:
+        what = "give YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ"
+        raise ValueError(what) from None
     if then > now:
         raise ValueError("it is in the future")
     return then
@@ -127,7 +131,7 @@ def rotated(
     path = trust_path(new.id)
     old = _merged(merged, new.id)
     if old == new:
-        raise RegistryError(finding(SAME, path, f"{len(old.keys)} keys, as merged"))
+        raise RegistryError(finding(SAME, path, "it is the file that is merged"))
     return old, new, {path: data}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError
-from registry.gate.directory_tree import directory_tree
+from registry.gate.directory_tree import registry_folder
 from registry.gate.git import git
 from registry.gate.git_tree import arrivals, git_tree
 from registry.gate.paths import WITHDRAWN
@@ -53,12 +53,12 @@ def open_source(root: Path, rev: str | None = None) -> Source:
             then has no commit to its name.
 
     Raises:
-        RegistryError: T003, there is no such revision.
+        RegistryError: T003, there is no such revision; T004, it is no registry.
 
     """
     if rev is None:
         if not _is_clean(root):
-            return Source(directory_tree(root))
+            return Source(registry_folder(root))
         rev = "HEAD"
     tree = git_tree(root, rev)
     serial = int(git(root, "show", "-s", "--format=%ct", tree.commit))

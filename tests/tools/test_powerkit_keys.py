@@ -73,6 +73,7 @@ def test_a_second_key_is_endorsed_by_the_first(
     first = write_key(tmp_path / "first", "42/person-42")
     again = powerkit("enrol", "--key", first, *who, "--endorse-with", first)
     assert (again.code, "L062" in again.out) == (1, True), again
+    assert "is in it, as a key of" in again.out
     done = powerkit("enrol", "--key", key_file, *who, "--endorse-with", first)
     assert done.code == 0, done
 

@@ -31,7 +31,8 @@ ENROLLED = code(
     "L062",
     Severity.ERROR,
     "The key is in the trust file already.",
-    "Sign with it; there is nothing to enrol.",
+    "Sign with it; there is nothing to enrol. If the file is not merged yet and wrong, "
+    "delete it and enrol again.",
     "S9",
 )
 UNENDORSED = code(
@@ -110,7 +111,8 @@ def _check_addition(
 ) -> None:
     blob = parse_public_key(signer.line).blob
     if old.key(blob) is not None:
-        raise RegistryError(finding(ENROLLED, path, fingerprint(blob)))
+        what = f"{fingerprint(blob)} is in it, as a key of {old.login}"
+        raise RegistryError(finding(ENROLLED, path, what))
     if endorser is None:
         what = f"{len(old.keys)} keys are enrolled, and none endorses the new one"
         raise RegistryError(finding(UNENDORSED, path, what))

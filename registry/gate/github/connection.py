@@ -8,6 +8,7 @@ have been done. Every failure becomes a finding that says what to do.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import time
@@ -48,7 +49,7 @@ FORBIDDEN = code(
     "N002",
     Severity.ERROR,
     "GitHub does not allow this to the token in use.",
-    "Give GH_TOKEN a token with the permission that the finding names.",
+    "Give GH_TOKEN a token that is valid and may do what the finding names.",
     "W8",
 )
 LIMITED = code(
@@ -77,6 +78,9 @@ NO_REPOSITORY = code(
     "It is not said which repository on GitHub is meant.",
     "Give `--repository OWNER/NAME`, or set GITHUB_REPOSITORY.",
 )
+
+# What fails is told as a finding; PyGithub would also write it to the terminal.
+logging.getLogger("github").setLevel(logging.CRITICAL)
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
 _SERVER: Final = "https://github.com"
@@ -278,11 +282,23 @@ def failure(error: Exception, what: str) -> Any:
     if isinstance(error, github.RateLimitExceededException):
         return finding(LIMITED, "github", f"{what}: {_until(error)}")
     if not isinstance(error, github.GithubException):
-        reason = type(error).__name__
-        return finding(UNREACHABLE, "github", f"{what}: {reason}")
+        return finding(UNREACHABLE, "github", f"{what}: {_how(error)}")
     said = error.data.get("message", "") if isinstance(error.data, dict) else ""
     text = f"{what}: {error.status} {shown(said, 150)}".rstrip()
     return finding(_kind(error.status), "github", text)
+
+
+def _how(error: Exception) -> str:
+    """What went wrong, in words for people."""
+    if isinstance(error, (requests.Timeout, TimeoutError)):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "no secure connection"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the answer broke off"
+    if isinstance(error, (requests.ConnectionError, OSError)):
+        return "no connection, or it broke off"
+    return "the answer is not as GitHub's are"
 
 
 def _kind(status: int) -> Code:
