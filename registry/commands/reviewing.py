@@ -56,7 +56,7 @@ def review(
     ] = True,
     json_output: Json = False,
 ) -> None:
-    """Show what a change brings: who, data, plots, models, copies, findings."""
+    """Show what a change brings: people, data, models, findings."""
     from registry.review.as_json import as_json, glance_lines
     from registry.review.as_markdown import as_markdown
 
@@ -72,6 +72,8 @@ def review(
         typer.echo(as_json(packet), nl=False)
     elif out is not None or summary is not None:
         typer.echo("\n".join(glance_lines(packet)))
+        if out is not None:
+            typer.echo(f"the whole packet: {out / 'packet.html'}, .md and .json")
     else:
         typer.echo(as_markdown(packet), nl=False)
 

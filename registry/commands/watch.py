@@ -52,7 +52,7 @@ def check(
     *,
     json_output: Json = False,
 ) -> None:
-    """Download, verify and rebuild the newest release; look at keys and settings.
+    """Check the newest release, its site, keys, dates and settings.
 
     The checkout is main with its whole history. Ends with 1 if a check failed.
     """
@@ -98,9 +98,9 @@ def report(
     *,
     json_output: Json = False,
 ) -> None:
-    """Open, continue or close one issue for each failing check; again is harmless.
+    """Open, continue or close an issue for each failing check.
 
-    A missing or broken outcome gets an issue of its own.
+    Again is harmless. A missing or broken outcome gets an issue of its own.
     """
     from registry.gate.github.connection import connect
     from registry.upkeep.issues import report as tell

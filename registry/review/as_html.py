@@ -36,6 +36,8 @@ th, td { border: 1px solid #d0d7de; padding: .25rem .5rem; text-align: left;
 thead th { background: #f6f8fa; }
 tbody th { font-weight: 400; }
 .wide { overflow-x: auto; margin: .75rem 0; }
+@media (max-width: 40rem) { td { min-width: 4.5rem; }
+  td:last-child:not(:nth-child(-n+2)) { min-width: 14rem; } }
 figure { margin: 1rem 0; }
 figure svg { max-width: 100%; height: auto; }
 figcaption { font-size: .9rem; color: #434d58; }

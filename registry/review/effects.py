@@ -281,6 +281,8 @@ def _notes(found: Changed) -> tuple[tuple[Cell, ...], ...]:
             text = f" gets worse: {error_of(before)} before, {error_of(after)} after."
             notes.append(("The model ", Code(one.id), text))
     if len(notes) > 4:
-        more = (f"{len(notes) - 4} more models are gone, withheld or worse.",)
+        rest = len(notes) - 4
+        models = "model is" if rest == 1 else "models are"
+        more = (f"{rest} more {models} gone, withheld or worse.",)
         return (*notes[:4], more)
     return tuple(notes)

@@ -89,6 +89,7 @@ def test_review_of_a_number_asks_github_and_writes_all_forms(
     code, printed = run("review", str(number), *words, **hosted.hub.environment())
     assert code == 0, printed
     assert printed.startswith("Review of bundle server-d\n  The gate lets it pass")
+    assert str(out / "packet.html") in printed
     assert {one.name for one in out.iterdir()} == {
         "packet.md",
         "packet.html",
