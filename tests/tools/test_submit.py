@@ -131,6 +131,7 @@ def test_a_first_contribution(
     assert "wall_watts" in done.out
     assert "registry/trust/4242.yaml: account 4242, alice, SHA256:" in done.out
     assert "the commit: by" in done.out
+    assert "calls you" not in done.out
     assert f"{hub.web}/power/registry/pull/1" in done.out
     assert files(hub) == FIRST
     assert same(hub, bundle())
@@ -299,6 +300,7 @@ def test_a_renamed_account_is_still_the_same(
     done = submit("--yes", login="alicia")
     assert done.code == 0, done
     assert "from alicia:data/server-n-v1" in done.out
+    assert "calls you alice, GitHub alicia; to mend it" in done.out
     assert files(hub) == FIRST
 
 

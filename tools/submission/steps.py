@@ -16,6 +16,7 @@ from registry.gate.github.entering import enter
 from registry.gate.github.forks import acting, home
 from registry.gate.github.prechecking import Precheck
 from registry.gate.github.proposals import author_of, propose, rehearse
+from registry.gate.trust_changes import trust_path
 from registry.gate.verify_change import verify_change
 from tools.bundles.check import check_bundle
 from tools.bundles.review import review
@@ -162,7 +163,20 @@ def shown(submission: Submission, place: Place, who: Acting | None) -> str:
     lines = [review(submission.tables).rstrip(), *besides(submission)]
     if who is not None:
         lines.append(f"the commit: by {author_of(place.root, who.account).text}")
+        lines += _misnamed(submission, who.account.login)
     return "\n".join(lines)
+
+
+def _misnamed(submission: Submission, login: str) -> list[str]:
+    """Tell a newcomer of another login in the trust file, which nobody else looks at.
+
+    The number decides over trust, so it is no error; but the file stays for good.
+    """
+    new = submission.newcomer
+    if new is None or new.login.lower() == login.lower():
+        return []
+    said = f"look: {trust_path(new.id)} calls you {new.login}, GitHub {login}; to mend"
+    return [f"{said} it, delete that file and run `powerkit enrol --login {login} …`"]
 
 
 def proposed(submission: Submission, body: str, place: Place, who: Acting) -> Proposed:
