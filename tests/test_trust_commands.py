@@ -188,6 +188,11 @@ def test_to_withdraw_again_is_harmless_on_any_day(
     other = by("withdraw", "server-a", "--reason", "privacy")
     assert "updated" in other.out
     assert read_withdrawal(files(hub)[ENDED], ENDED).reason == "privacy"
+    said = hub.pull(1).issue
+    assert (said.title, "`privacy`" in said.body) == (
+        "Withdraw server-a: privacy",
+        True,
+    )
     assert open_pulls(hub) == [1]
     hub.merge(1, "power")
     again = by(*WITHDRAW)

@@ -102,8 +102,8 @@ def propose(
         files: content by path, or None for a file that goes; or a function that gives
             them for the base as it is on GitHub now.
         branch: a name that belongs to this very change.
-        title: of the pull request, if a new one is opened.
-        body: of the pull request, if a new one is opened, as Markdown.
+        title: of the pull request. An open one gets it with a new commit.
+        body: of the pull request as Markdown, if it is new or gets another title.
         message: of the commit; the sign-off is added.
         base: the branch to be merged into.
         fork: whether to push to the account's own fork, which is made if there is none;
@@ -232,8 +232,27 @@ class _Pulls:
             what=f"pull request from {self.head}",
             patience=self.connection.patience,
         )
+        if pushed and not asked and found.title != title:
+            self._rename(found, title, body)
         page = f"{self.connection.server}/{self.registry.name}/pull/{found.number}"
         return Proposed(found.number, page, asked > 0, pushed, self.head, by)
+
+    def _rename(self, one: PullRequest, title: str, body: str) -> None:
+        """Let the words say what was pushed: reviewers read them first.
+
+        What its owner wrote into the text stays as long as the title is still right.
+        """
+
+        def look() -> PullRequest | None:
+            now = self.current()
+            return now if now is not None and now.title == title else None
+
+        settle(
+            look,
+            lambda: one.edit(title=title, body=body),
+            what=f"title of pull request {one.number}",
+            patience=self.connection.patience,
+        )
 
 
 def _bring(there: Remote, branch: str, change: Candidate, pulls: _Pulls) -> bool:
