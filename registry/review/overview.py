@@ -45,7 +45,9 @@ def glance_section(
         count = len(proposal.changed)
         points = [
             (f"It touches {count} files and no bundle, withdrawal or trust file.",),
-            ("The gate and this packet judge data; read this change as code.",),
+            ("The gate and this packet judge data; read this change as code.",)
+            if count
+            else ("The main branch has all of it already.",),
         ]
         if report.findings:
             points.append((f"{verdict}: {said}.",))
