@@ -36,7 +36,7 @@ __all__ = [
 
 SCHEMA: Final = "maintainers/1"
 
-_FIX = "Write the file as CONTRIBUTING.md shows: approvals of 2 or more, then ids."
+_FIX = "Write the file as README.md shows: approvals of 2 or more, then ids."
 
 CODES = DocumentCodes(
     unknown=code(
