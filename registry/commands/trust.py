@@ -101,7 +101,7 @@ def rotate(
     dry_run: DryRun = False,
     json_output: Json = False,
 ) -> None:
-    """Open a pull request with a key that an older one endorses."""
+    """Open a pull request with a key that an older endorses."""
     from registry.gate.enrolment import Proposal, check_update
     from registry.gate.identity import read_keyring
     from registry.gate.trust_changes import rotated
