@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.gate.github.approvals import Review, approvals, objections
+from registry.documents.findings import RegistryError
+from registry.gate.github.approvals import Review, approvals, objections, reviews
+from tests.simulators.mainlines import Record
 
 HEAD, OLD = "a" * 40, "b" * 40
 MAINTAINERS = {1: "one", 2: "two", 3: "three"}
@@ -69,6 +71,18 @@ def test_an_objection_is_lifted_by_who_raised_it() -> None:
     lifted = said(1, "DISMISSED")
     assert against(lifted) == ()
     assert given_by(lifted, said(2), said(3)) == (2, 3)
+
+
+@pytest.mark.parametrize("user", ["x", 7, [1], {"login": "no id"}, {"id": "x"}])
+def test_an_account_that_is_none_is_no_answer(user: object) -> None:
+    record = Record()
+    review = {"user": user, "state": "APPROVED", "commit_id": HEAD}
+    record.reviews[1] = [review]
+    with pytest.raises(RegistryError) as refused:
+        reviews(record.connection, 1)
+    assert [one.code for one in refused.value.findings] == ["N001"]
+    record.reviews[1] = [review | {"user": None}]
+    assert reviews(record.connection, 1)[0].user_id == 0
 
 
 @given(

@@ -8,7 +8,7 @@ maintainers (threat-model.md S11).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from registry.documents.findings import Finding, Severity, code, finding
 from registry.gate.github.connection import asking
@@ -89,17 +89,7 @@ def reviews(connection: Connection, number: int) -> tuple[Review, ...]:
     path = f"/repos/{connection.name}/pulls/{number}/reviews"
     listed = connection.read_all(path)
     with asking(f"reviews of pull request {number}"):
-        return tuple(
-            Review(
-                user_id=int((one["user"] or {}).get("id", 0)),
-                login=str((one["user"] or {}).get("login", "ghost")),
-                state=str(one["state"]),
-                commit_id=str(one["commit_id"] or ""),
-                submitted_at=str(one.get("submitted_at") or ""),
-                bot=(one["user"] or {}).get("type") == "Bot",
-            )
-            for one in listed
-        )
+        return tuple(_review(one) for one in listed)
 
 
 def approvals(
@@ -196,6 +186,18 @@ def check_approvals(
             if approved.get(path) != merged.get(path)
         ]
     return found
+
+
+def _review(one: dict[str, Any]) -> Review:
+    user = one["user"]  # None if the account is gone
+    return Review(
+        user_id=int(user["id"]) if user else 0,
+        login=str(user["login"]) if user else "ghost",
+        state=str(one["state"]),
+        commit_id=str(one["commit_id"] or ""),
+        submitted_at=str(one.get("submitted_at") or ""),
+        bot=bool(user) and user.get("type") == "Bot",
+    )
 
 
 def _last_words(
