@@ -9,11 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from registry.documents.trust import read_trust
+from registry.documents.trust import Revocation, read_trust
+from registry.gate.revoking import Why
 from registry.gate.signing import public_line
 from registry.gate.verify import verify_change
 from registry.gate.withdrawal import read_withdrawal
@@ -471,3 +472,8 @@ def test_what_was_decided_is_not_told_again() -> None:
     assert listed(both.revoked(0, "2026-06-01T00:00:00Z")) == [
         ("T047", "registry/trust/42.yaml")
     ]
+
+
+def test_the_reasons_offered_are_those_that_trust_files_know() -> None:
+    known = get_args(Revocation.model_fields["reason"].annotation)
+    assert [one.value for one in Why] == list(known)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from registry import printing
 from registry.commands.options import Json, Repository, Rev, Root
 from registry.commands.proposing import DryRun, Plan, carry_out, entry_of, merged_tree
 from registry.commands.trees import open_tree
+from registry.gate.revoking import SINCE_HELP, Why, since_when
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +38,6 @@ TrustFile = Annotated[
 _APPROVALS = (
     "two maintainers other than the author approve; every new commit needs that anew"
 )
-
-
-class Why(StrEnum):
-    """Why a key is trusted no more."""
-
-    COMPROMISED = "compromised"
-    LOST = "lost"
-    SUPERSEDED = "superseded"
-    LEFT = "left"
-    UNSPECIFIED = "unspecified"
 
 
 @app.command("allowed-signers")
@@ -133,13 +123,7 @@ def revoke(
         str, typer.Option(help="The key's, as `ssh-keygen -lf KEY.pub` prints it.")
     ],
     reason: Annotated[Why, typer.Option(help="Why it is trusted no more.")],
-    since: Annotated[
-        str | None,
-        typer.Option(
-            help="When it fell into wrong hands, YYYY-MM-DD or …THH:MM:SSZ; now if"
-            " unset. Bundles that came later go out of use."
-        ),
-    ] = None,
+    since: Annotated[str | None, typer.Option(help=SINCE_HELP)] = None,
     root: Root = Path(),
     repository: Repository = None,
     *,
@@ -147,14 +131,12 @@ def revoke(
     json_output: Json = False,
 ) -> None:
     """Open a pull request that ends trust in a key, for good."""
-    from registry.gate.trust_changes import moment, revoked, same_revocation
+    from registry.gate.trust_changes import revoked, same_revocation
 
-    at = time.time()
-    if since is not None:
-        try:
-            at = moment(since, at)
-        except ValueError as error:
-            raise typer.BadParameter(f"--since: {error}") from None
+    try:
+        at = since_when(since)
+    except ValueError as error:
+        raise typer.BadParameter(f"--since: {error}") from None
 
     def make(merged: Tree) -> dict[str, bytes]:
         return revoked(merged, contributor, fingerprint, reason.value, at)
