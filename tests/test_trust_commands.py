@@ -152,12 +152,12 @@ def saved(tmp_path: Path, person: Person) -> Path:
 def test_a_maintainer_withdraws_a_dataset(
     by: Callable[..., Done], hub: FakeGitHub
 ) -> None:
-    done = by(*WITHDRAW, "--day", "2026-09-01")
+    done = by(*WITHDRAW, "--day", "2026-01-15")
     assert done.code == 0, done
     content = files(hub)
     assert set(content) == {ENDED}
     read = read_withdrawal(content[ENDED], ENDED)
-    assert (read.reason, read.day) == ("measurement-error", "2026-09-01")
+    assert (read.reason, read.day) == ("measurement-error", "2026-01-15")
     pull = hub.pull(1)
     assert pull.issue.title == "Withdraw server-a: measurement-error"
     assert (pull.head, pull.head_repository) == ("withdraw/server-a", hub.main.id)
@@ -183,7 +183,7 @@ def test_to_withdraw_again_is_harmless_on_any_day(
     by(*WITHDRAW)
     before = files(hub)
     real = sys.modules["registry.commands.withdrawing"]
-    monkeypatch.setattr(real, "_today", lambda: "2026-12-24")
+    monkeypatch.setattr(real, "_today", lambda: "2026-01-15")
     assert "as it was" in by(*WITHDRAW).out
     assert files(hub) == before
     other = by("withdraw", "server-a", "--reason", "privacy")
@@ -210,6 +210,7 @@ def test_what_is_not_there_or_withdrawn_is_not_withdrawn(
     assert run("withdraw", "server-a", "--reason", "boredom").code == 2
     done = run(*WITHDRAW, "--day", "yesterday")
     assert (done.code, "M032" in done.out) == (1, True), done
+    assert run(*WITHDRAW, "--day", "2999-01-01").code == 2
     (checkout / ENDED).write_bytes(
         b'schema: withdrawn/1\nday: "2026-06-01"\nreason: request\n'
     )

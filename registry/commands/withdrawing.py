@@ -64,6 +64,8 @@ def withdraw(
     from registry.gate.drafting import branch_for
     from registry.gate.withdrawing import withdrawn
 
+    if day is not None and _is_future(day):
+        raise typer.BadParameter("--day: it is in the future")
     decided = day or _today()
 
     def make(merged: Tree) -> dict[str, bytes]:
@@ -86,6 +88,14 @@ def withdraw(
 
 def _today() -> str:
     return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def _is_future(day: str) -> bool:
+    """Whether a day is yet to come (UTC); what is no day is refused elsewhere."""
+    try:
+        return dt.date.fromisoformat(day).isoformat() > _today()
+    except ValueError:
+        return False
 
 
 def _same(there: bytes | None, path: str, reason: Reason) -> bool:

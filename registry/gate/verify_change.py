@@ -39,7 +39,7 @@ from registry.gate.paths import (
 from registry.gate.quality import judge
 from registry.gate.scope import Scope, check_spec_use, scope_of
 from registry.gate.tree import DATASETS, TRUST
-from registry.gate.withdrawal import read_withdrawal
+from registry.gate.withdrawal import check_day, read_withdrawal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,10 +291,11 @@ def _check_withdrawal(
     outcome.bundles += 1
     # The rest of the bundle is merged: only what this change adds is judged.
     outcome.findings += [one for one in examined.findings if one.path == path]
-    if not examined.withdrawn:  # its manifest is broken, which is why it shall go
-        try:
-            read_withdrawal(merge.head.read(path), path)
-        except RegistryError as error:
+    try:
+        said = read_withdrawal(merge.head.read(path), path)
+        outcome.findings += check_day(said, path, merge.proposal.now)
+    except RegistryError as error:
+        if not examined.withdrawn:  # its manifest is broken: that is why it shall go
             outcome.findings += error.findings
     manifest, author = examined.manifest, merge.proposal.author
     if manifest is not None and author not in (None, manifest.contributor):

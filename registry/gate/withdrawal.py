@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import datetime as dt
+from typing import Final, Literal
 
 from pydantic import Field
 
-from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.findings import (
+    Finding,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+)
 from registry.documents.manifest import Day
 from registry.documents.strict_yaml import read_yaml
 from registry.documents.validation import Document, DocumentCodes, validate
 from registry.documents.yaml_writer import write_yaml
 
-__all__ = ["Withdrawal", "read_withdrawal", "withdrawal_bytes"]
+__all__ = ["Withdrawal", "check_day", "read_withdrawal", "withdrawal_bytes"]
 
 _FIX = "Write the three lines that CONTRIBUTING.md shows, with your day and reason."
 
@@ -28,6 +35,15 @@ CODES = DocumentCodes(
         "M033", Severity.ERROR, "A withdrawal is not in canonical form.", _FIX, "W12"
     ),
 )
+
+NOT_YET = code(
+    "M034",
+    Severity.ERROR,
+    "A withdrawal's day of decision is in the future.",
+    "Write the day on which it was decided, in UTC.",
+    "W12",
+)
+_DAY_SECONDS: Final = 86_400
 
 
 class Withdrawal(Document):
@@ -69,6 +85,20 @@ def read_withdrawal(data: bytes, path: str) -> Withdrawal:
         what = f"this line must be `{text}`, and three lines are all"
         raise RegistryError(finding(CODES.contradiction, path, what, line=line))
     return read
+
+
+def check_day(withdrawal: Withdrawal, path: str, now: int) -> list[Finding]:
+    """Check that a new withdrawal was decided already, anywhere on earth.
+
+    Args:
+        withdrawal: what the change adds.
+        path: its file.
+        now: the present, in seconds since 1970.
+    """
+    latest = dt.datetime.fromtimestamp(now + _DAY_SECONDS, dt.UTC).date().isoformat()
+    if withdrawal.day <= latest:
+        return []
+    return [finding(NOT_YET, path, f"the day is {withdrawal.day}")]
 
 
 def withdrawal_bytes(withdrawal: Withdrawal) -> bytes:

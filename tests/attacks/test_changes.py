@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,8 +35,8 @@ def with_new_bundle() -> Simulator:
     return changed
 
 
-def withdrawal(reason: str = "request") -> bytes:
-    value = {"schema": "withdrawn/1", "day": "2026-09-01", "reason": reason}
+def withdrawal(reason: str = "request", day: str = "2026-09-01") -> bytes:
+    value = {"schema": "withdrawn/1", "day": day, "reason": reason}
     return withdrawal_bytes(Withdrawal.model_validate(value))
 
 
@@ -274,6 +275,18 @@ def test_w12_withdrawal(proposals: Proposals) -> None:
         bad = small()
         bad.files[path] = content
         assert {where for _, where in found(proposals.check(bad))} == {path}
+    today = datetime.fromtimestamp(NOW, UTC).date()
+    for days, wanted in ((1, []), (2, [("M034", path)])):
+        later = small()
+        day = (today + timedelta(days=days)).isoformat()
+        later.files[path] = withdrawal(day=day)
+        assert found(proposals.check(later)) == wanted
+    broken = small()  # a broken manifest is no way around it
+    broken.files[OLD + "manifest.json"] = b"{}\n"
+    unread = Proposals(proposals.repo.parent / "unread", broken)
+    later = broken.copy()
+    later.files[path] = withdrawal(day="2999-01-01")
+    assert ("M034", path) in found(unread.check(later))
     proposals.merge(changed)
     for content in (None, withdrawal("licence")):
         undone = changed.copy()
