@@ -416,7 +416,7 @@ def test_w12_a_withdrawal_by_another_is_told_of(hosted: Hosted) -> None:
 
 
 def withdrawn() -> bytes:
-    value = {"schema": "withdrawn/1", "day": "2026-06-01", "reason": "request"}
+    value = {"schema": "withdrawn/1", "day": "2026-05-20", "reason": "request"}
     return withdrawal_bytes(Withdrawal.model_validate(value))
 
 

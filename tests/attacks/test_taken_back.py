@@ -64,7 +64,7 @@ def test_s11_a_maintainer_who_was_removed_does_not_come_back(line: Mainline) -> 
 
 
 def test_w12_a_withdrawal_is_not_taken_back_by_a_push(line: Mainline) -> None:
-    value = {"schema": "withdrawn/1", "day": "2026-06-01", "reason": "privacy"}
+    value = {"schema": "withdrawn/1", "day": "2026-05-20", "reason": "privacy"}
     changed = small()
     changed.files[END] = withdrawal_bytes(Withdrawal.model_validate(value))
     line.merge(changed)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NEW = "datasets/server-d/levels.csv"
 ENDED = withdrawal_bytes(
     Withdrawal.model_validate(
-        {"schema": "withdrawn/1", "day": "2026-06-01", "reason": "request"}
+        {"schema": "withdrawn/1", "day": "2026-05-20", "reason": "request"}
     )
 )
 
