@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"published measurements are not at {folder} (set POWER_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout that tests copy, since making one takes several commands."""
+    from tests.simulators.registry import small
+
+    root = tmp_path_factory.mktemp("template") / "checkout"
+    small().commit(root)
+    shutil.rmtree(root / ".git" / "hooks", ignore_errors=True)
+    return root
+
+
+@pytest.fixture
+def checkout(template: Path, tmp_path: Path) -> Path:
+    """A git checkout of a small registry on its branch main."""
+    return Path(shutil.copytree(template, tmp_path / "registry-checkout"))

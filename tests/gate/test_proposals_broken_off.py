@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import pytest
 
 from registry.documents.findings import RegistryError
 from registry.gate.github.connection import Patience
 from registry.gate.github.proposals import Proposed, propose
+from tests.gate.proposing import BRANCH
 from tests.simulators.github import FakeGitHub
 from tests.simulators.github.faults import Fault
-from tests.simulators.registry import run_git, small
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.simulators.registry import run_git
 
 ONCE = Patience(timeout=20, attempts=1, pause=0.0, rate_limit=0.0, between_writes=0.0)
 """Gives up at the first failure, so that each is seen."""
-BRANCH = "data/server-n-v1"
 
 
 @dataclass(slots=True)
@@ -41,27 +34,6 @@ class Nth:
         if len(self.seen) != self.number:
             return None
         return Fault(method, re.compile(""), self.kind, 0, self.after)
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "checkout"
-    small().commit(root)
-    shutil.rmtree(root / ".git" / "hooks", ignore_errors=True)
-    return root
-
-
-@pytest.fixture
-def checkout(template: Path) -> Path:
-    return template
-
-
-@pytest.fixture
-def hub(tmp_path: Path, checkout: Path) -> Iterator[FakeGitHub]:
-    with FakeGitHub(tmp_path / "hub") as fake:
-        run_git(checkout, "push", "-q", fake.git_url("power"), "main")
-        yield fake
-        assert fake.violations == []
 
 
 def sent(

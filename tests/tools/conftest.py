@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from dataclasses import dataclass
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,38 +10,14 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from registry.documents.spec import HardwareSpec, write_spec
+from tests.simulators.commands import Done, run_command
 from tests.simulators.machines import Machine, level_tables
 from tests.simulators.people import private_key
-from tests.simulators.registry import small
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PASSPHRASE = b"correct horse"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout that tests copy, since making one takes several commands."""
-    root = tmp_path_factory.mktemp("template") / "registry-checkout"
-    small().commit(root)
-    shutil.rmtree(root / ".git" / "hooks", ignore_errors=True)
-    return root
-
-
-@pytest.fixture
-def checkout(template: Path, tmp_path: Path) -> Path:
-    """A git checkout of a small registry on its branch main."""
-    return Path(shutil.copytree(template, tmp_path / "registry-checkout"))
 
 
 @pytest.fixture
@@ -57,17 +31,9 @@ def powerkit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Done]:
     """Run the command in this process."""
-    from tools import cli
-
-    def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["powerkit", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        out, err = capsys.readouterr()
-        code = left.value.code
-        return Done(code if isinstance(code, int) else 0, out, err)
-
-    return run
+    return functools.partial(
+        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
+    )
 
 
 def write_key(path: Path, name: str, passphrase: bytes | None = None) -> Path:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from registry.documents.manifest import read_manifest
+from tests.simulators.commands import Done
 from tests.simulators.machines import Machine
-from tests.tools.conftest import Done, write_machine
+from tests.tools.conftest import write_machine
 from tests.tools.dumps import Dump
 from tests.tools.test_kepler_csv import TABLE
 from tests.tools.test_specpower_text import NAME, PAGE

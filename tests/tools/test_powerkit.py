@@ -12,9 +12,9 @@ import pytest
 
 from registry.documents.canonical import sha256
 from registry.documents.manifest import read_manifest
+from tests.simulators.commands import Done
 from tests.simulators.registry import run_git
 from tests.tools.conftest import (
-    Done,
     write_key,
     write_levels,
     write_machine,

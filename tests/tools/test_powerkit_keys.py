@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from registry.documents.names import NAMESPACE_BUNDLE
 from registry.documents.trust import read_trust
 from registry.gate.sshsig import verify
-from tests.tools.conftest import PASSPHRASE, Done, write_key
+from tests.simulators.commands import Done
+from tests.tools.conftest import PASSPHRASE, write_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
