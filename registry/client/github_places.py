@@ -88,7 +88,8 @@ def github_place(place: str) -> GitHubPlace | None:
         named = os.environ.get("GITHUB_REPOSITORY", "") + named
     short = _SHORT.fullmatch(named)
     if short is None:
-        raise RegistryError(finding(BAD_PLACE, "--from", f"it is {shown(place, 200)}"))
+        what = "it is no place on GitHub of that form"
+        raise RegistryError(finding(BAD_PLACE, shown(place, 200), what))
     return _place(server, short.group(1), short.group(2))
 
 

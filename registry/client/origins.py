@@ -133,7 +133,7 @@ class Origin:
     def _no_such_tag(self, tag: str) -> Finding:
         if self.chosen:
             what = f"{self.name} has no published release {tag}"
-            return finding(UNREACHABLE, "--from", what)
+            return finding(UNREACHABLE, shown(self.name, 200), what)
         what = f"the newest release of {self.name} is not called {tag}"
         return finding(OTHER_TAG, INDEX, what)
 
@@ -165,14 +165,15 @@ def open_origin(place: str) -> Origin:
     parts = urllib.parse.urlsplit(place)
     if parts.scheme.lower() == "file":
         if parts.netloc not in {"", "localhost"}:
-            raise RegistryError(finding(UNREACHABLE, "--from", "file:// with a host"))
+            what = "file:// with a host"
+            raise RegistryError(finding(UNREACHABLE, shown(place, 200), what))
         return _folder(Path(urllib.request.url2pathname(parts.path)))
     if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
         what = f"{shown(parts.scheme)}:// is neither http, https nor file"
-        raise RegistryError(finding(UNREACHABLE, "--from", what))
+        raise RegistryError(finding(UNREACHABLE, _bare(parts), what))
     if parts.query or parts.fragment or parts.username or parts.password:
         what = "the address has a query, a fragment or a password"
-        raise RegistryError(finding(UNREACHABLE, "--from", what))
+        raise RegistryError(finding(UNREACHABLE, _bare(parts), what))
     return _remote(place.rstrip("/"))
 
 
@@ -182,8 +183,14 @@ def _folder(path: Path) -> Origin:
         if (folder / INDEX).is_file():
             # A publisher may move ``latest`` while it is read: stay with one release.
             return Origin(str(root), str(folder), folder.resolve())
-    what = f"there is no release in {shown(path, 200)}"
-    raise NoRelease(finding(UNREACHABLE, "--from", what))
+    what = "there is no release in this folder"
+    raise NoRelease(finding(UNREACHABLE, shown(path, 200), what))
+
+
+def _bare(parts: urllib.parse.SplitResult) -> str:
+    """A URL for people, without what may be secret in it."""
+    host = parts.netloc.rpartition("@")[2]
+    return shown(f"{parts.scheme}://{host}{parts.path}", 200)
 
 
 def _remote(base: str) -> Origin:
@@ -193,11 +200,10 @@ def _remote(base: str) -> Origin:
         except (OSError, ValueError) as error:
             if _absent(error):
                 continue
-            where = "--from" if _answered(error) else shown(base, 200)
-            raise RegistryError(unreadable(where, error)) from None
+            raise RegistryError(unreadable(shown(base, 200), error)) from None
         return Origin(base, url, None)
-    what = f"there is no {INDEX} at {shown(base, 200)} or in its {LATEST}/"
-    raise NoRelease(finding(UNREACHABLE, "--from", what))
+    what = f"there is no {INDEX} here or in its {LATEST}/"
+    raise NoRelease(finding(UNREACHABLE, shown(base, 200), what))
 
 
 def _github(place: GitHubPlace) -> Origin:
@@ -212,7 +218,7 @@ def _github(place: GitHubPlace) -> Origin:
             if not _absent(error):
                 raise RegistryError(unreadable(place.name, error)) from None
             what = f"{place.name} has no published release, or is not public"
-            raise NoRelease(finding(UNREACHABLE, "--from", what)) from None
+            raise NoRelease(finding(UNREACHABLE, place.name, what)) from None
     return Origin(place.name, place.pinned(tag), None, tag, place.latest, chosen)
 
 
@@ -225,10 +231,6 @@ def unreadable(path: str, error: Exception) -> Finding:
     reason: Any = getattr(error, "reason", None) or error
     reason = getattr(reason, "strerror", None) or reason
     return finding(UNREACHABLE, path, f"{reason}")
-
-
-def _answered(error: Exception) -> bool:
-    return isinstance(error, urllib.error.HTTPError)
 
 
 def _absent(error: Exception) -> bool:

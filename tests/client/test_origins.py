@@ -201,3 +201,21 @@ def test_a_web_release_without_provenance_is_refused(tmp_path: Path) -> None:
     (tmp_path / "release" / "SHA256SUMS").write_bytes(sums)
     with served(tmp_path / "release") as url:
         assert refusal(url)[0] == "R013"  # the sums lack the index itself
+
+
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [
+        ("github:x", "github:x"),
+        ("ftp://h.test/a", "ftp://h.test/a"),
+        ("https://me:secret@h.test/a?key=secret", "https://h.test/a"),
+        ("file://elsewhere/a", "file://elsewhere/a"),
+        ("no/such/folder", "no/such/folder"),
+    ],
+)
+def test_a_finding_names_the_place_itself(place: str, where: str) -> None:
+    with pytest.raises(RegistryError) as caught:
+        open_origin(place)
+    (found,) = caught.value.findings
+    assert found.path == where
+    assert "secret" not in f"{found.path} {found.what}"
