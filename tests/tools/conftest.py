@@ -10,12 +10,18 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from registry.documents.spec import HardwareSpec, write_spec
-from tests.simulators.commands import Done, run_command
+from registry.gate.signing import public_line
+from tests.simulators.commands import Done, alone, run_command, served
 from tests.simulators.machines import Machine, level_tables
 from tests.simulators.people import private_key
+from tests.tools.submitting import ALICE
+from tools.bundles import check
+from tools.submission import steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from tests.simulators.github import FakeGitHub
 
 PASSPHRASE = b"correct horse"
 
@@ -34,6 +40,46 @@ def powerkit(
     return functools.partial(
         run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
     )
+
+
+@pytest.fixture
+def hub(
+    tmp_path: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FakeGitHub]:
+    """GitHub with the registry, where alice publishes her key; git, but no gh.
+
+    Expectations are left out, which are tested elsewhere, and so is all waiting.
+    """
+    for module in (check, steps):
+        quick = functools.partial(module.verify_change, expectations=False)
+        monkeypatch.setattr(module, "verify_change", quick)
+    alone(monkeypatch, tmp_path / "programs", "git", "sh")
+    users = {ALICE.login: (ALICE.id, [public_line(ALICE.key)])}
+    with served(tmp_path / "hub", checkout, users) as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        yield fake
+
+
+@pytest.fixture
+def submit(
+    powerkit: Callable[..., Done],
+    hub: FakeGitHub,
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Done]:
+    """Run `powerkit submit` as alice."""
+
+    def run(*options: object, login: str | None = "alice") -> Done:
+        monkeypatch.delenv("GH_TOKEN", raising=False)
+        if login is not None:
+            monkeypatch.setenv("GH_TOKEN", hub.token(login))
+        done = powerkit("submit", "server-n", "--registry", checkout, *options)
+        tokens = [one.value for one in hub.tokens.values()]
+        assert not [one for one in tokens if one in done.out + done.err]
+        return done
+
+    return run
 
 
 def write_key(path: Path, name: str, passphrase: bytes | None = None) -> Path:

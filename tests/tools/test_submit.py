@@ -2,121 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import os
-import subprocess
 import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from registry.gate.paths import MAINTAINERS
-from registry.gate.signing import public_line
+from tests.simulators.commands import Done
 from tests.simulators.github import FakeGitHub
-from tests.simulators.github.hub import QUICK
 from tests.simulators.mainlines import maintainers_file
-from tests.simulators.people import Person, private_key
-from tests.simulators.registry import Simulator, run_git, small
-from tests.tools.conftest import Done
-from tools.bundles import check
-from tools.submission import steps
+from tests.simulators.registry import run_git, small
+from tests.tools.submitting import FIRST, FOLDER, bundle, files, same, writes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
-
-ALICE = Person.new(4242, "alice")
-FOLDER = "datasets/server-n"
-DATA = {
-    f"{FOLDER}/{name}"
-    for name in ("levels.csv", "manifest.json", "manifest.json.sig", "runs.csv")
-}
-FIRST = {*DATA, "specs/server-n.yaml", ALICE.path}
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Leave out expectations, which are tested elsewhere, and all waiting."""
-    for module in (check, steps):
-        quick = functools.partial(module.verify_change, expectations=False)
-        monkeypatch.setattr(module, "verify_change", quick)
-    monkeypatch.setattr("registry.gate.github.connection.PATIENT", QUICK)
-    for name in ("GH_TOKEN", "GITHUB_TOKEN", "GITHUB_REPOSITORY"):
-        monkeypatch.delenv(name, raising=False)
-    programs = tmp_path / "programs"  # git, but no gh
-    programs.mkdir()
-    for name in ("git", "sh"):
-        found = subprocess.run(["which", name], capture_output=True, check=True)
-        (programs / name).symlink_to(os.fsdecode(found.stdout.strip()))
-    monkeypatch.setenv("PATH", str(programs))
-
-
-@pytest.fixture
-def hub(
-    tmp_path: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[FakeGitHub]:
-    """GitHub with the registry, where alice publishes her key."""
-    with FakeGitHub(tmp_path / "hub") as fake:
-        fake.add_user("alice", 4242, [public_line(ALICE.key)])
-        run_git(checkout, "push", "-q", fake.git_url("power"), "main")
-        fake.requests.clear()
-        for name, value in fake.environment().items():
-            monkeypatch.setenv(name, value)
-        yield fake
-        assert fake.violations == []
-
-
-@pytest.fixture
-def submit(
-    powerkit: Callable[..., Done],
-    hub: FakeGitHub,
-    checkout: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., Done]:
-    """Run the command as alice."""
-
-    def run(*options: object, login: str | None = "alice") -> Done:
-        monkeypatch.delenv("GH_TOKEN", raising=False)
-        if login is not None:
-            monkeypatch.setenv("GH_TOKEN", hub.token(login))
-        done = powerkit("submit", "server-n", "--registry", checkout, *options)
-        tokens = [one.value for one in hub.tokens.values()]
-        assert not [one for one in tokens if one in done.out + done.err]
-        return done
-
-    return run
-
-
-def bundle() -> Simulator:
-    """The registry with alice's first bundle."""
-    simulated = small()
-    simulated.enrol(ALICE)
-    simulated.add_levels("server-n", 4242)
-    return simulated
-
-
-def files(hub: FakeGitHub, number: int = 1) -> set[str]:
-    """What a pull request changes."""
-    head = hub.pull(number).head_sha
-    shown = run_git(hub.bare, "diff", "--name-only", f"main...{head}")
-    return set(shown.split())
-
-
-def writes(hub: FakeGitHub) -> int:
-    """How often something was to be changed on GitHub."""
-    return hub.count("POST", "receive-pack|^/repos") + hub.count("PATCH", ".")
-
-
-def same(hub: FakeGitHub, simulated: Simulator, number: int = 1) -> bool:
-    """Whether a pull request holds these very bytes."""
-    head = hub.pull(number).head_sha
-    command = ["git", "-C", str(hub.bare), "cat-file", "blob"]
-    return all(
-        subprocess.check_output([*command, f"{head}:{path}"]) == simulated.files[path]
-        for path in files(hub, number)
-    )
 
 
 def test_a_first_contribution(
@@ -266,59 +167,6 @@ def test_errors_stop_it_before_anything_is_written(
     assert (writes(hub), hub.main.pulls) == (0, [])
 
 
-def test_a_key_that_the_account_does_not_publish_is_told(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
-) -> None:
-    bundle().write(checkout)
-    hub.drop_key("alice", public_line(ALICE.key))
-    done = submit("--yes")
-    assert (done.code, "K024" in done.out) == (1, True), done
-    hub.publish_key("alice", public_line(private_key("other")))
-    assert submit("--yes").code == 1
-    assert hub.main.pulls == []
-    hub.publish_key("alice", public_line(ALICE.key) + " laptop")
-    assert submit("--yes").code == 0
-
-
-def test_the_token_of_another_account_is_refused(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
-) -> None:
-    hub.add_user("bob", 77)
-    bundle().write(checkout)
-    done = submit("--yes", login="bob")
-    assert (done.code, "L080" in done.out) == (1, True), done
-    assert "of bob (77), the bundle of contributor 4242" in done.out
-    assert writes(hub) == 0
-
-
-def test_a_renamed_account_is_still_the_same(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
-) -> None:
-    hub.fork("alice")
-    hub.rename("alice", "alicia")
-    bundle().write(checkout)
-    done = submit("--yes", login="alicia")
-    assert done.code == 0, done
-    assert "from alicia:data/server-n-v1" in done.out
-    assert "calls you alice, GitHub alicia; to mend it" in done.out
-    assert files(hub) == FIRST
-
-
-def test_a_token_without_rights_is_told(
-    powerkit: Callable[..., Done],
-    hub: FakeGitHub,
-    checkout: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bundle().write(checkout)
-    for token in (hub.job_token({"contents": "read"}), "ghp_unknown"):
-        monkeypatch.setenv("GH_TOKEN", token)
-        done = powerkit("submit", "server-n", "--registry", checkout, "--yes")
-        assert (done.code, "N002" in done.out) == (1, True), done
-        assert token not in done.out + done.err
-    assert hub.main.pulls == []
-
-
 def test_that_github_is_down_is_told(
     submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
 ) -> None:
@@ -346,40 +194,6 @@ def test_the_registry_is_found_by_the_forks_own_remote(
     done = submit("--yes")
     assert done.code == 0, done
     assert f"{hub.web}/power/registry/pull/1" in done.out
-
-
-def test_without_a_token_the_commands_are_printed_and_work(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path
-) -> None:
-    simulated = bundle()
-    simulated.write(checkout)
-    (checkout / "notes.txt").write_text("mine")
-    done = submit("--yes", login=None)
-    assert (done.code, "L082" in done.out) == (1, True), done
-    assert "GitHub was not asked whether you are account 4242" in done.out
-    assert "nor whether that account publishes the signing key" in done.out
-    assert hub.requests == []
-    told = json.loads(submit("--json", login=None).out)
-    assert told["submitted"] is False
-    url = urlsplit(told["url"])
-    base = "/power/registry/compare/main...alice:data/server-n-v1"
-    assert url.path == base
-    query = parse_qs(url.query)
-    assert (query["quick_pull"], query["title"]) == (["1"], ["Add server-n"])
-    assert "server-n" in query["body"][0]
-    # What is printed is typed as it stands.
-    hub.fork("alice")
-    remote = hub.git_url("alice", "alice/registry")
-    run_git(checkout, "remote", "add", "origin", remote)
-    run_git(checkout, "config", "user.name", "alice")
-    run_git(checkout, "config", "user.email", "alice@example.org")
-    for command in told["commands"]:
-        subprocess.run(["sh", "-c", command], check=True, cwd=checkout)
-    hub.open_pull("alice", "data/server-n-v1")
-    assert (files(hub), same(hub, simulated)) == (FIRST, True)
-    # And whoever has a token later goes on from there.
-    later = json.loads(submit("--yes", "--json").out)
-    assert (later["number"], later["new"], later["pushed"]) == (1, False, False)
 
 
 def test_a_dry_run_changes_nothing(
@@ -426,24 +240,6 @@ def test_the_folder_names_dataset_and_checkout(
         assert (done.code, "L081" in done.out) == (1, True), done
 
 
-def test_the_token_of_gh_is_used_and_named_only_by_its_source(
-    submit: Callable[..., Done], hub: FakeGitHub, checkout: Path, tmp_path: Path
-) -> None:
-    bundle().write(checkout)
-    program = tmp_path / "programs" / "gh"
-    host = urlsplit(hub.web).netloc
-    program.write_text(
-        f'#!/bin/sh\n[ "$*" = "auth token --hostname {host}" ] || exit 9\n'
-        f"echo {hub.token('alice')}\n"
-    )
-    program.chmod(0o755)
-    done = submit("--yes", login=None)
-    assert (done.code, "by the token from gh" in done.out) == (0, True), done
-    assert files(hub) == FIRST
-    program.write_text("#!/bin/sh\necho no oauth token >&2\nexit 1\n")
-    assert "L082" in submit("--yes", login=None).out
-
-
 def test_what_is_shown_to_a_program_is_one_document(
     submit: Callable[..., Done], checkout: Path
 ) -> None:
@@ -453,3 +249,20 @@ def test_what_is_shown_to_a_program_is_one_document(
     assert document["schema"] == "submission/1"
     assert set(document["files"]) == FIRST
     assert "wall_watts" in done.err
+
+
+def test_it_runs_anywhere_in_the_checkout(
+    powerkit: Callable[..., Done],
+    hub: FakeGitHub,
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bundle().write(checkout)
+    monkeypatch.setenv("GH_TOKEN", hub.token("alice"))
+    for folder in ("", "datasets", "specs"):
+        monkeypatch.chdir(checkout / folder)
+        done = powerkit("submit", "server-n", "--dry-run")
+        assert (done.code, "nothing was proposed" in done.out) == (0, True), done
+    monkeypatch.chdir(checkout / "specs")
+    elsewhere = powerkit("submit", "server-n", "--registry", checkout / "datasets")
+    assert (elsewhere.code, "L081" in elsewhere.out) == (1, True)
