@@ -32,7 +32,7 @@ NO_REGISTRY = code(
     Severity.ERROR,
     "The folder is no registry.",
     "Run this in the top folder of the registry's checkout, or name that with "
-    "`--root`.",
+    "`--root` (`registry`) or `--registry` (`powerkit`).",
 )
 
 _DEPTH = 12

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError
 from registry.gate.git import commit_of, environment, git
-from registry.gate.tree import history
+from registry.gate.tree import TRUST, history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +34,7 @@ __all__ = [
     "fast_import",
     "is_checkout",
     "quoted",
+    "top_of",
 ]
 
 BASES: Final = ("upstream/main", "origin/main", "main", "HEAD")
@@ -79,6 +80,20 @@ def is_checkout(root: Path) -> bool:
     except RegistryError:
         return False
     return not prefix
+
+
+def top_of(folder: Path) -> Path:
+    """The top of the git checkout that a folder lies in; else the folder itself.
+
+    A folder that is a registry stays what it is, whatever it lies in.
+    """
+    if (folder / TRUST).is_dir():
+        return folder
+    try:
+        up = git(folder, "rev-parse", "--show-cdup").decode("utf-8").strip()
+    except RegistryError:
+        return folder
+    return folder / up
 
 
 def base_of(root: Path, base: str | None = None) -> str:

@@ -110,9 +110,20 @@ def test_links_and_foreign_files_are_seen_before_they_are_read(
     assert "T011" in codes(check_bundle(folder, NOW, registry=registry))
 
 
-def test_a_folder_in_no_registry_is_a_finding(
-    proposed: Simulator, tmp_path: Path
+def test_the_registry_may_be_where_we_stand(
+    proposed: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = apart(proposed, tmp_path / "mine")
+    small().commit(tmp_path / "checkout")
+    monkeypatch.chdir(tmp_path / "checkout" / "datasets" / "server-a")
+    report = check_bundle(folder, NOW)
+    assert (codes(report), report.bundles) == (set(), 1)
+
+
+def test_a_folder_in_no_registry_is_a_finding(
+    proposed: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     folder = apart(proposed, tmp_path / "mine")
     with pytest.raises(RegistryError) as caught:
         check_bundle(folder, NOW)

@@ -181,7 +181,10 @@ def test_a_bundle_may_lie_outside_of_the_registry(
     assert [code for code, _ in codes(folder, registry=checkout)] == ["T001"]
 
 
-def test_a_folder_in_no_registry_is_refused(tmp_path: Path) -> None:
+def test_a_folder_in_no_registry_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(RegistryError, match="L065"):
         check.check_bundle(tmp_path, NOW)
 

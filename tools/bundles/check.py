@@ -13,7 +13,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
 from registry.documents.trust import read_trust
 from registry.gate.directory_tree import DirectoryTree, directory_tree
-from registry.gate.drafting import base_of, is_checkout
+from registry.gate.drafting import base_of, is_checkout, top_of
 from registry.gate.duplicates import check_duplicates
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
@@ -45,7 +45,7 @@ NO_REGISTRY = code(
     "L065",
     Severity.ERROR,
     "The folder is in no registry, so neither trust nor duplicates can be seen.",
-    "Give the registry's checkout with `--registry`.",
+    "Run this in the registry's checkout, or give that with `--registry`.",
 )
 
 
@@ -110,7 +110,7 @@ def check_bundle(
         folder: The bundle's folder, inside a registry's checkout or anywhere else.
         now: The present, in seconds since 1970: the signing key must be valid now.
         registry: The checkout that has the trust files and all other datasets; by
-            default the one that the folder lies in.
+            default the one that the folder lies in, else the one that we stand in.
         spec: The machine's spec, if it lies neither in ``registry`` nor in ``specs``
             beside the folder's ``datasets``.
         base: The revision it would be merged into; by default found, see ``BASES``.
@@ -196,8 +196,10 @@ def _roots(folder: Path, registry: Path | None) -> tuple[Path | None, Path]:
     """Return the folder around the bundle's datasets, and the registry."""
     around = folder.parent.parent if folder.parent.name == "datasets" else None
     root = registry.resolve() if registry is not None else around
-    if root is None or not (root / "registry" / "trust").is_dir():
-        what = "there is no folder registry/trust above it"
+    if registry is None and (root is None or not (root / TRUST).is_dir()):
+        root = top_of(Path()).resolve()
+    if root is None or not (root / TRUST).is_dir():
+        what = "there is no folder registry/trust above it, nor where this runs"
         raise RegistryError(finding(NO_REGISTRY, str(folder), what))
     return around, root
 

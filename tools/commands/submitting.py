@@ -86,10 +86,12 @@ def submit(
 
 def _place(dataset: str, registry: Path) -> tuple[Path, str]:
     """The checkout and the dataset's id; a folder names both."""
+    from registry.gate.drafting import top_of  # noqa: PLC0415  it is slow
+
     folder = Path(dataset)
     if "/" in dataset and folder.resolve().parent.name == "datasets":
         return folder.resolve().parent.parent, folder.resolve().name
-    return registry, dataset
+    return (top_of(registry) if registry == Path() else registry), dataset
 
 
 def _tell(
