@@ -74,7 +74,8 @@ def audit(connection: Connection) -> Audit:
         connection: The repository.
 
     Raises:
-        RegistryError: N001 to N005, the repository itself cannot be read.
+        RegistryError: N001 to N005, the repository itself cannot be read; N001 or N003,
+            GitHub gives no answers any more.
     """
     from registry.upkeep.people import check_people  # noqa: PLC0415 - it declares more
 

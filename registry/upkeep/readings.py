@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import github
 
 from registry.documents.findings import RegistryError, shown
+from registry.gate.github.connection import LIMITED, UNREACHABLE
 from registry.upkeep.wanted import wishes
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from registry.gate.github.connection import Connection
     from registry.upkeep.wanted import Reading
 
-__all__ = ["Answer", "Unread", "ask", "read_settings"]
+__all__ = ["Answer", "Unread", "ask", "read_settings", "silent"]
 
 _FORBIDDEN: Final = frozenset({401, 403})
 _ABSENT: Final = frozenset({404, 410})
+_SILENT: Final = frozenset({UNREACHABLE.id, LIMITED.id})
 _WHOLE: Final = frozenset(
     {"refs/tags/r-*", "refs/tags/*", "refs/tags/**", "refs/tags/**/*", "~ALL"}
 )
@@ -54,6 +56,11 @@ class Answer:
     there: bool = True
 
 
+def silent(error: RegistryError) -> bool:
+    """Whether GitHub gives no answers for now: each further question would wait."""
+    return error.findings[0].code in _SILENT
+
+
 def ask(
     read: Callable[[str], Any], path: str, needs: str, *, believed: bool
 ) -> Answer | Unread:
@@ -64,14 +71,17 @@ def ask(
         path: The API path.
         needs: The permission for it, if GitHub does not say which.
         believed: Whether "not found" means that it does not exist.
+
+    Raises:
+        RegistryError: N001 or N003; nothing more is to be asked.
     """
     try:
         return Answer(read(path))
     except RegistryError as error:
         cause = error.__cause__
+        if silent(error):
+            raise
         if not isinstance(cause, github.GithubException):
-            return Unread(error.findings[0].what)
-        if isinstance(cause, github.RateLimitExceededException):
             return Unread(error.findings[0].what)
         if cause.status in _ABSENT and believed:
             return Answer({}, there=False)
@@ -90,7 +100,7 @@ def read_settings(connection: Connection) -> Mapping[str, Answer | Unread]:
         What was read by the name of the reading.
 
     Raises:
-        RegistryError: The repository itself cannot be read.
+        RegistryError: The repository itself cannot be read, or GitHub gives no answers.
     """
     readings = wishes().readings
     name = connection.name

@@ -50,10 +50,15 @@ def watch(situation: Situation) -> Outcomes:
     Args:
         situation: What to look at.
     """
-    done = []
+    done: list[Outcome] = []
+    silence = False
     for check in checks():
+        if silence and check.id in _OF_GITHUB:
+            done.append(Outcome.of(check.id, "skipped", _SILENCE))
+            continue
         situation.progress(f"checking: {check.id}")
         done.append(_outcome(check, situation))
+        silence = silence or done[-1].note == _SILENCE
     return Outcomes(schema_id="watch/1", checks=tuple(done))
 
 
@@ -99,11 +104,14 @@ def check_maintainers(situation: Situation) -> tuple[str, list[Finding]]:
     return "", list(check_people(situation.connected()))
 
 
-_WARNS_ONLY: Final[frozenset[CheckId]] = frozenset({"settings", "maintainers"})
-"""Checks whose warnings say that something could not be read."""
+_OF_GITHUB: Final[frozenset[CheckId]] = frozenset({"settings", "maintainers"})
+"""Checks that ask GitHub's API; their warnings say that something was not readable."""
+_SILENCE: Final = "GitHub gives no answers"
 
 
 def _outcome(check: Check, situation: Situation) -> Outcome:
+    from registry.upkeep.readings import silent  # noqa: PLC0415 - asks GitHub
+
     try:
         note, findings = check.run(situation)
     except NoRelease:
@@ -111,11 +119,13 @@ def _outcome(check: Check, situation: Situation) -> Outcome:
     except Skip as skip:
         return Outcome.of(check.id, "skipped", str(skip), skip.findings)
     except RegistryError as error:
+        if check.id in _OF_GITHUB and silent(error):
+            return Outcome.of(check.id, "skipped", _SILENCE, error.findings)
         return Outcome.of(check.id, "failed", "", error.findings)
     except Exception as error:  # noqa: BLE001  one check must not end the others
         what = f"{type(error).__name__}: {error}"
         found = finding(BROKE, f"watch/{check.id}", what)
         return Outcome.of(check.id, "failed", "", (found,))
     errors = any(one.severity is Severity.ERROR for one in findings)
-    failed = errors if check.id in _WARNS_ONLY else bool(findings)
+    failed = errors if check.id in _OF_GITHUB else bool(findings)
     return Outcome.of(check.id, "failed" if failed else "ok", note, tuple(findings))

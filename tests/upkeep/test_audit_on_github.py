@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,9 +120,25 @@ def test_an_answer_that_breaks_off_is_not_taken_for_one(
 ) -> None:
     owner = set_up(hub, repository)
     hub.fail("GET", "/pages$", "short", times=9)
-    done = audit(owner)
-    assert done.states["site-https"] == "unread"
-    assert [one.code for one in done.findings] == ["N041"]
+    with pytest.raises(RegistryError) as caught:
+        audit(owner)
+    assert [one.code for one in caught.value.findings] == ["N001"]
+
+
+@pytest.mark.parametrize("path", ["/actions/permissions$", "/contents/"])
+@pytest.mark.parametrize(("kind", "code"), [("limit", "N003"), (500, "N001")])
+def test_nothing_is_asked_after_github_falls_silent(
+    hub: FakeGitHub, repository: Path, path: str, kind: int | str, code: str
+) -> None:
+    owner = set_up(hub, repository)
+    hub.fail("GET", path, kind, times=999, seconds=7200)
+    hub.requests.clear()
+    with pytest.raises(RegistryError) as caught:
+        audit(owner)
+    assert [one.code for one in caught.value.findings] == [code]
+    asked = [one.path for one in hub.requests]
+    assert len({one for one in asked if re.search(path, one.partition("?")[0])}) == 1
+    assert re.search(path, asked[-1].partition("?")[0])
 
 
 def test_a_team_of_maintainers(hub: FakeGitHub, repository: Path) -> None:

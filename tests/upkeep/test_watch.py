@@ -293,7 +293,22 @@ def test_rules_of_main_that_cannot_be_read_say_nothing(world: World) -> None:
     world.hub.fail("GET", "/rules/branches/", 500, times=99)
     outcome = of(world.watch(), "settings")
     assert outcome.status == "skipped"
-    assert "N041" in codes(outcome)
+    assert codes(outcome) == {"N001"}
+
+
+@pytest.mark.parametrize("kind", [503, "limit"])
+def test_a_github_that_gives_no_answers_is_asked_once(
+    world: World, kind: int | str
+) -> None:
+    world.hub.fail("GET", "^/repos/", kind, times=999, seconds=7200)
+    world.hub.requests.clear()
+    outcomes = world.watch()
+    assert of(outcomes, "settings").status == "skipped"
+    assert codes(of(outcomes, "settings")) == {"N001" if kind == 503 else "N003"}
+    assert of(outcomes, "maintainers").status == "skipped"
+    assert of(outcomes, "maintainers").findings == ()
+    asked = {one.path for one in world.hub.requests if one.path.startswith("/repos/")}
+    assert asked == {"/repos/power/registry"}
 
 
 def test_a_check_that_breaks_ends_no_other(
