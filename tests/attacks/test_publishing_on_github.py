@@ -14,11 +14,8 @@ from requests.adapters import HTTPAdapter
 
 from registry.client.downloading import download
 from registry.documents.findings import RegistryError
-from registry.publish import web
-from registry.publish.integrity import tag_of
 from tests.publish.conftest import contents
-from tests.publish.github_places import Place
-from tests.simulators.github.hub import FakeGitHub
+from tests.publish.github_places import Place, opened, tag_at
 from tests.simulators.releases import SERIAL
 
 if TYPE_CHECKING:
@@ -32,20 +29,11 @@ class Killed(BaseException):
     """The process dies: nothing catches this."""
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGISTRY_STATE", str(tmp_path / "seen.json"))
-    monkeypatch.setattr(web, "PAUSES", (0.0, 0.0))
-
-
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    with FakeGitHub(tmp_path / "hub") as hub:
-        yield Place(hub, tmp_path)
-
-
-def tag_at(release: Path) -> str:
-    return tag_of((release / "index.json").read_bytes())
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A repository on a fake GitHub, to publish there."""
+    with opened(tmp_path, monkeypatch) as made:
+        yield made
 
 
 def forget(place: Place, tag: str) -> None:

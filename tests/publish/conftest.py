@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from registry.publish.release import build_release
+from tests.publish.github_places import Place, opened
 from tests.simulators.machines import Machine
 from tests.simulators.registry import Simulator
 
@@ -42,3 +44,10 @@ def built(simulated: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Pat
     root = simulated.write(tmp_path_factory.mktemp("built"))
     build_release(root, root / "release")
     return root
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A repository on a fake GitHub, to publish there."""
+    with opened(tmp_path, monkeypatch) as made:
+        yield made

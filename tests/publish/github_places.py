@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from registry.documents.findings import RegistryError
+from registry.publish import web
 from registry.publish.channels import publish
 from registry.publish.integrity import open_folder, tag_of
 from tests.simulators import models as made
@@ -11,12 +16,13 @@ from tests.simulators.github.hub import QUICK, FakeGitHub
 from tests.simulators.releases import SERIAL, head, make_release
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from registry.publish.channels.outcome import Published
     from tests.simulators.github.state import Release
 
-__all__ = ["OWNER", "Place"]
+__all__ = ["OWNER", "Place", "opened", "refusal", "tag_at", "writes"]
 
 OWNER = "power"
 
@@ -84,3 +90,29 @@ class Place:
         """The tag of the latest release."""
         found = self.hub.latest_release(self.hub.main)
         return None if found is None else found.tag_name
+
+
+@contextmanager
+def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A place on a new fake, a record of seen releases of its own, and no waiting."""
+    monkeypatch.setenv("REGISTRY_STATE", str(folder / "seen.json"))
+    monkeypatch.setattr(web, "PAUSES", (0.0, 0.0))
+    with FakeGitHub(folder / "hub") as hub:
+        yield Place(hub, folder)
+
+
+def refusal(place: Place, release: Path, **options: object) -> list[tuple[str, str]]:
+    """Code and words of all that publishing complains of."""
+    with pytest.raises(RegistryError) as caught:
+        place.publish(release, **options)
+    return [(found.code, found.what) for found in caught.value.findings]
+
+
+def tag_at(release: Path) -> str:
+    """The tag of a release folder."""
+    return tag_of((release / "index.json").read_bytes())
+
+
+def writes(place: Place) -> int:
+    """How often GitHub was asked to change something."""
+    return sum(asked.method != "GET" for asked in place.hub.requests)
