@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import typer
 
 from registry import printing
@@ -30,11 +33,12 @@ def audit_settings(
     token is not taken for fine. Settings need an administrator's token.
     """
     from registry.gate.github.connection import connect
+    from registry.gate.github.entering import named
     from registry.gate.report import print_findings
     from registry.upkeep.audit import as_json, as_lines, audit
 
     with progress_line(hidden=json_output) as show:
-        connection = connect(repository)
+        connection = connect(named(Path(), repository, os.environ))
         show(f"reading the settings of {connection.name}")
         done = audit(connection)
     if done.findings and not json_output:

@@ -23,6 +23,7 @@ Repository = Annotated[
     str | None,
     typer.Option(
         help="The registry's repository on GitHub, OWNER/NAME; by default"
-        " GITHUB_REPOSITORY. GH_TOKEN may hold a token."
+        " GITHUB_REPOSITORY, or what the checkout's remotes name. GH_TOKEN may hold"
+        " a token."
     ),
 ]

@@ -61,7 +61,7 @@ def check(
     from registry.upkeep.watching import watch
 
     with progress_line(hidden=json_output) as show:
-        connection = _connection(repository)
+        connection = _connection(root, repository)
         if place == "github:" and connection is not None:
             place = f"github:{connection.name}"
         situation = Situation(
@@ -103,6 +103,7 @@ def report(
     Again is harmless. A missing or broken outcome gets an issue of its own.
     """
     from registry.gate.github.connection import connect
+    from registry.gate.github.entering import named
     from registry.upkeep.issues import report as tell
     from registry.upkeep.outcomes import Outcomes, missing, read_outcomes
 
@@ -113,7 +114,7 @@ def report(
         outcomes = missing(outcome.name)
     except RegistryError as error:
         outcomes = error
-    connection = connect(repository)
+    connection = connect(named(Path(), repository, os.environ))
     told = tell(connection, outcomes, run_url or _this_run(connection))
     document = {
         "schema": "watch-report/1",
@@ -137,13 +138,15 @@ def _this_run(connection: Connection) -> str | None:
     return f"{connection.server}/{connection.name}/actions/runs/{number}"
 
 
-def _connection(repository: str | None) -> Connection | None:
-    """The repository, or None if none is named: then a few checks are skipped."""
+def _connection(root: Path, repository: str | None) -> Connection | None:
+    """The repository, or None if nothing names one: then a few checks are skipped."""
     from registry.gate.github.connection import NO_REPOSITORY, connect
+    from registry.gate.github.entering import named
 
+    name = named(root, repository, os.environ)
     try:
-        return connect(repository)
+        return connect(name)
     except RegistryError as error:
-        if repository is None and error.findings[0].code == NO_REPOSITORY.id:
+        if name is None and error.findings[0].code == NO_REPOSITORY.id:
             return None
         raise

@@ -14,9 +14,11 @@ from registry.documents.findings import RegistryError
 from registry.documents.maintainers import Maintainer, Maintainers, maintainers_bytes
 from registry.gate.github.connection import connect
 from registry.upkeep.audit import audit
+from registry.upkeep.outcomes import Outcomes, outcomes_bytes, read_outcomes
 from registry.upkeep.wanted import wishes
 from tests.simulators.github.hub import QUICK, FakeGitHub
 from tests.simulators.github_cli import gh
+from tests.simulators.registry import run_git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,3 +179,30 @@ def test_the_command(
     done = CliRunner().invoke(app, ["github", "audit-settings"])
     assert done.exit_code == 1
     assert "warning N041" in done.stdout
+
+
+def test_the_command_takes_the_name_from_the_checkout(
+    hub: FakeGitHub, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up(hub, repository)
+    for name, value in hub.environment("power").items():
+        monkeypatch.setenv(name, value)
+    for name in ("GITHUB_REPOSITORY", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "checkout"
+    run_git(tmp_path, "init", "-q", str(folder))
+    monkeypatch.chdir(folder)
+    watch = tmp_path / "watch.json"
+    watch.write_bytes(outcomes_bytes(Outcomes(schema_id="watch/1", checks=())))
+    commands = (("github", "audit-settings"), ("watch", "report", str(watch)))
+    for command in commands:
+        done = CliRunner().invoke(app, [*command])
+        assert isinstance(done.exception, RegistryError)
+        assert [one.code for one in done.exception.findings] == ["N006"]
+    run_git(folder, "remote", "add", "origin", f"{hub.web}/power/registry.git")
+    assert [CliRunner().invoke(app, [*one]).exit_code for one in commands] == [0, 0]
+    out = tmp_path / "out.json"
+    CliRunner().invoke(app, ["watch", "check", "--from", ".", "--out", str(out)])
+    outcomes = read_outcomes(out.read_bytes(), "out.json")
+    (found,) = (one for one in outcomes.checks if one.id == "settings")
+    assert found.status == "ok"

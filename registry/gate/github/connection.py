@@ -76,7 +76,8 @@ NO_REPOSITORY = code(
     "N006",
     Severity.ERROR,
     "It is not said which repository on GitHub is meant.",
-    "Give `--repository OWNER/NAME`, or set GITHUB_REPOSITORY.",
+    "Give `--repository OWNER/NAME`, set GITHUB_REPOSITORY, or run this in a checkout "
+    "whose remote `origin` is on GitHub.",
 )
 
 # What fails is told as a finding; PyGithub would also write it to the terminal.
