@@ -1,12 +1,18 @@
-"""Documents that attacks start from."""
+"""Documents and registries that attacks start from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.attacks.hosted_changes import MALLORY
+from tests.simulators.github import FakeGitHub
+from tests.simulators.hosting import Hosted
+from tests.simulators.registry import small
 
 
 @pytest.fixture
@@ -47,3 +53,12 @@ def manifest_of() -> Callable[..., bytes]:
         return text.encode() + b"\n"
 
     return make
+
+
+@pytest.fixture
+def hosted(tmp_path: Path) -> Iterator[Hosted]:
+    """A founded registry on the simulated GitHub, where mallory has an account."""
+    with FakeGitHub(tmp_path / "github") as hub:
+        hub.add_user("mallory", MALLORY)
+        yield Hosted.found(hub, small())
+        assert hub.violations == []
