@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,36 +10,10 @@ import pytest
 from tests.simulators.actions.commands import Printed, shown_by_github
 from tests.simulators.runner import Event, Runner, Unreadable
 from tests.simulators.source import commit_files
+from tests.workflows.written import PIN, job, push, workflow
 
 if TYPE_CHECKING:
-    from tests.simulators.runner import Run
     from tests.workflows.conftest import PlainHub
-
-PIN = "0123456789abcdef0123456789abcdef01234567"
-
-
-def workflow(jobs: str, on: str = "{push: {branches: [main]}}") -> bytes:
-    text = f"name: sample\non: {on}\npermissions: {{}}\njobs:\n"
-    return (text + textwrap.indent(textwrap.dedent(jobs), "  ")).encode()
-
-
-def job(steps: str, head: str = "") -> str:
-    """One job of these steps."""
-    lead = f"one:\n  runs-on: ubuntu-24.04\n{textwrap.indent(head, '  ')}"
-    return f"{lead}\n  steps:\n{textwrap.indent(textwrap.dedent(steps), '    ')}"
-
-
-def push(
-    hub: PlainHub,
-    tmp_path: Path,
-    jobs: str,
-    files: dict[str, bytes] | None = None,
-    **more: str,
-) -> Run:
-    """Commit a workflow and run it for that push."""
-    content = {".github/workflows/a.yml": workflow(jobs, **more)} | (files or {})
-    sha = commit_files(hub.bare, tmp_path / "work", content)
-    return Runner(hub, tmp_path / "runs").push(sha, "a")
 
 
 def test_blocks_are_executed_by_bash_until_one_fails(
@@ -69,6 +42,25 @@ def test_blocks_are_executed_by_bash_until_one_fails(
     assert ends == ["failure", "skipped", "success", "success"]
     assert "begun" in run.log
     assert "not reached" not in run.log
+
+
+def test_a_forgiven_step_fails_alone(plain: PlainHub, tmp_path: Path) -> None:
+    run = push(
+        plain,
+        tmp_path,
+        job("""\
+        - name: forgiven
+          id: first
+          continue-on-error: true
+          run: exit 1
+        - name: told
+          if: steps.first.outcome == 'failure' && steps.first.conclusion == 'success'
+          run: echo told
+        """),
+    )
+    assert run.conclusion == "success"
+    ends = [step.conclusion for step in run.jobs["one"].steps]
+    assert ends == ["failure", "success"]
 
 
 @pytest.mark.parametrize(("shell", "expected"), [("", "success"), ("bash", "failure")])
@@ -234,110 +226,6 @@ def test_a_fork_s_token_may_only_read(plain: PlainHub, tmp_path: Path) -> None:
     ]
 
 
-def test_a_checkout_is_a_real_one(plain: PlainHub, tmp_path: Path) -> None:
-    run = push(
-        plain,
-        tmp_path,
-        job(f"""\
-        - uses: actions/checkout@{PIN}
-          with: {{ref: main, path: trusted, fetch-depth: 0, persist-credentials: false}}
-        - working-directory: trusted
-          run: git log --format=%s; git rev-parse --abbrev-ref HEAD; cat a.txt
-        - uses: actions/checkout@{PIN}
-          with: {{path: shallow}}
-        - working-directory: shallow
-          run: git rev-list --count HEAD; git config --list
-        """),
-        {"a.txt": b"content\n"},
-    )
-    assert run.conclusion == "success", run.log
-    log = run.log.splitlines()
-    assert log[2:6] == [
-        "=== run: success",
-        "Add files",
-        "main",
-        "content",
-    ]
-    assert "extraheader" in run.log.split("=== ")[-1], "the token stays unless told"
-
-
-def test_artifacts_go_from_job_to_job_and_only_in_one_run(
-    plain: PlainHub, tmp_path: Path
-) -> None:
-    run = push(
-        plain,
-        tmp_path,
-        f"""\
-        make:
-          runs-on: ubuntu-24.04
-          steps:
-            - run: mkdir -p out/deep; echo 1 > out/deep/a; echo 2 > out/.hidden
-            - uses: actions/upload-artifact@{PIN}
-              with: {{name: x-1, path: out}}
-            - uses: actions/upload-artifact@{PIN}
-              with: {{name: x-2, path: out/deep/a}}
-        take:
-          needs: make
-          runs-on: ubuntu-24.04
-          steps:
-            - uses: actions/download-artifact@{PIN}
-              with: {{pattern: x-*, path: in}}
-            - uses: actions/download-artifact@{PIN}
-              with: {{name: x-2, path: own}}
-            - run: find . -type f | sort
-            - uses: actions/download-artifact@{PIN}
-              with: {{name: y}}
-        """,
-    )
-    steps = run.jobs["take"].steps
-    assert steps[2].log.split() == ["./in/x-1/deep/a", "./in/x-2/a", "./own/a"]
-    assert steps[3].conclusion == "failure"
-    assert set(run.artifacts) == {"x-1", "x-2"}
-
-
-ATTEST = f"""\
-- run: |
-    for number in $(seq COUNT); do printf '%064d  f%s\\n' "$number" "$number"; done > s
-- uses: actions/attest@{PIN}
-  with: {{subject-checksums: s}}
-"""
-IDENTITY = "permissions: {id-token: write, attestations: write}"
-
-
-@pytest.mark.parametrize(
-    ("count", "head", "expected"),
-    [
-        ("3", IDENTITY, "success"),
-        ("1024", IDENTITY, "success"),
-        ("1025", IDENTITY, "failure"),
-        ("0", IDENTITY, "failure"),
-        ("3", "permissions: {id-token: write}", "failure"),
-        ("3", "permissions: {attestations: write}", "failure"),
-    ],
-)
-def test_an_attestation_needs_an_identity_and_has_few_subjects(
-    plain: PlainHub, tmp_path: Path, count: str, head: str, expected: str
-) -> None:
-    run = push(plain, tmp_path, job(ATTEST.replace("COUNT", count), head))
-    assert run.conclusion == expected, run.log
-    assert len(run.attested) == (int(count) if expected == "success" else 0)
-
-
-def test_a_site_needs_pages_and_an_identity(plain: PlainHub, tmp_path: Path) -> None:
-    steps = f"""\
-    - run: mkdir site; echo hello > site/index.json
-    - uses: actions/upload-pages-artifact@{PIN}
-      with: {{path: site}}
-    - uses: actions/deploy-pages@{PIN}
-    """
-    permissions = "permissions: {pages: write, id-token: write}"
-    run = push(plain, tmp_path / "a", job(steps, permissions))
-    assert run.pages is not None
-    assert (run.pages / "index.json").read_text() == "hello\n"
-    run = push(plain, tmp_path / "b", job(steps, "permissions: {pages: write}"))
-    assert (run.conclusion, run.pages) == ("failure", None)
-
-
 @pytest.mark.parametrize(
     "steps",
     [
@@ -350,7 +238,7 @@ def test_a_site_needs_pages_and_an_identity(plain: PlainHub, tmp_path: Path) -> 
         "- run: echo ${{ hashFiles('a') }}\n",
         "- run: echo ${{ 1 + 1 }}\n",
         "- run: echo ${{ github.sha\n",
-        "- run: echo\n  continue-on-error: true\n",
+        "- run: echo\n  continue-on-errors: true\n",
         "- run: echo\n  shell: pwsh\n",
         "- run: echo\n  working-directory: nowhere\n",
         "- run: echo\n  if: success() &&\n",
@@ -383,60 +271,6 @@ def test_only_what_the_event_fits_starts(
     run = push(plain, tmp_path, job("- run: echo\n"), on=on)
     assert (run.conclusion == "success") is started
     assert bool(run.jobs) is started
-
-
-@pytest.mark.parametrize("real_pip", [False, True], ids=["stand-in", "pip"])
-def test_set_up_runs_in_a_fresh_checkout_and_leaves_ours_alone(
-    plain: PlainHub, tmp_path: Path, repository: Path, *, real_pip: bool
-) -> None:
-    steps = f"""\
-    - uses: actions/checkout@{PIN}
-      with: {{persist-credentials: false}}
-    - uses: actions/setup-python@{PIN}
-      with: {{python-version: "3.13"}}
-    - run: .ci/setup
-    - run: |
-        .venv/bin/registry --version
-        .venv/bin/python -c 'import registry, tools; print(registry.__file__)'
-    """
-    content = {".github/workflows/b.yml": workflow(job(steps))}
-    sha = commit_files(plain.bare, tmp_path / "work", content, source=True)
-    ours = sorted(path.name for path in (repository / ".venv").rglob("*power*"))
-    runner = Runner(plain, tmp_path / "runs", real_pip=real_pip)
-    run = runner.push(sha, "b")
-    assert run.conclusion == "success", run.log
-    place = run.log.splitlines()[-1]
-    assert place == str(tmp_path / "runs/run-1/one/work/registry/__init__.py")
-    assert ours == sorted(path.name for path in (repository / ".venv").rglob("*power*"))
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("typer==", "typer==99."),
-        ("numpy==", "no-such-package==1.0 \\\n    --hash=sha256:00\nnumpy=="),
-        ("--hash=sha256:", "# "),
-    ],
-)
-def test_set_up_demands_what_the_lock_names(
-    plain: PlainHub, tmp_path: Path, repository: Path, old: str, new: str
-) -> None:
-    steps = f"""\
-    - uses: actions/checkout@{PIN}
-    - uses: actions/setup-python@{PIN}
-      with: {{python-version: "3.13"}}
-    - run: .ci/setup
-    """
-    lock = (repository / "requirements.lock").read_text("utf-8")
-    assert old in lock
-    content = {
-        ".github/workflows/b.yml": workflow(job(steps)),
-        "requirements.lock": lock.replace(old, new).encode(),
-    }
-    sha = commit_files(plain.bare, tmp_path / "work", content, source=True)
-    run = Runner(plain, tmp_path / "runs").push(sha, "b")
-    assert run.conclusion == "failure"
-    assert "pip stand-in" in run.log
 
 
 def test_what_stands_between_steps_and_jobs_is_told(

@@ -133,6 +133,13 @@ def test_concurrency_ends_old_candidates_and_never_a_publication() -> None:
     assert found["watch.yml", "pull_request"] == ("watch", "false")
 
 
+def test_only_the_packet_may_fail_without_a_word() -> None:
+    """It helps reviewers; a large bundle's packet must not keep the bundle out."""
+    forgiven = [(name, step.name) for name, _job, step in steps() if step.forgiven]
+    packet = "Write the review packet, also of what was refused"
+    assert forgiven == [("verify.yml", packet)]
+
+
 def test_jobs_need_each_other_in_this_order() -> None:
     jobs = rules.workflows()["publish.yml"].jobs
     assert {key: job.needs for key, job in jobs.items()} == {

@@ -44,12 +44,14 @@ _STEP: Final = {
     "env",
     "shell",
     "working-directory",
+    "timeout-minutes",
+    "continue-on-error",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step: `uses` or `run` is empty."""
+    """A step: `uses` or `run` is empty; `minutes` is 0 for those of the job."""
 
     name: str
     id: str
@@ -60,6 +62,8 @@ class Step:
     env: dict[str, str]
     shell: str
     folder: str
+    minutes: int
+    forgiven: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,8 @@ def _step(value: Any, shell: str, folder: str) -> Step:
         env=_table(step, "env"),
         shell=step.get("shell", shell),
         folder=step.get("working-directory", folder),
+        minutes=int(step.get("timeout-minutes", "0")),
+        forgiven=step.get("continue-on-error", "false") == "true",
     )
 
 
