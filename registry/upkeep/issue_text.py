@@ -10,10 +10,13 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final
 
+from registry.documents import limits
 from registry.publish.escape import code_span, markdown
+from registry.upkeep.audit import UNREAD
 from registry.upkeep.outcomes import CHECKS
 
 if TYPE_CHECKING:
+    from registry.documents.findings import Finding
     from registry.upkeep.outcomes import CheckId, Outcome
 
 __all__ = [
@@ -31,6 +34,10 @@ PASSED: Final = "passed"
 """The state of a check that passes again."""
 
 _MARKER: Final = re.compile(r"<!-- watch:([a-z]+) (passed|[0-9a-f]{16}) -->(?:\r?\n|$)")
+_NEEDS: Final = re.compile(r": needs (.{1,80}?)(?:; unknown: .*)?$")
+_HEAD: Final = "| code | where | what |\n|---|---|---|\n"
+_PERMISSIONS: Final = 20
+_FIX: Final = limits.MESSAGE_CHARACTERS
 _ROWS: Final = 50
 """How many findings an issue shows."""
 _CHARACTERS: Final = 50_000
@@ -63,7 +70,7 @@ def body(outcome: Outcome, run: str | None) -> str:
         f"{_marker(outcome.id, state_of(outcome))}"
         "The nightly watch opened this issue and closes it when the check passes"
         " again.\n\n"
-        f"{_table(outcome)}{_link(run)}"
+        f"{_told(outcome)}{_link(run)}"
     )
 
 
@@ -71,7 +78,7 @@ def comment(outcome: Outcome, run: str | None) -> str:
     """What is said when the findings are others than before."""
     return (
         f"{_marker(outcome.id, state_of(outcome))}"
-        f"The findings have changed.\n\n{_table(outcome)}{_link(run)}"
+        f"The findings have changed.\n\n{_told(outcome)}{_link(run)}"
     )
 
 
@@ -89,25 +96,46 @@ def _marker(check: str, state: str) -> str:
     return f"<!-- watch:{check} {state} -->\n"
 
 
-def _table(outcome: Outcome) -> str:
-    lines = ["| code | where | what | remedy |", "|---|---|---|---|"]
-    size = 0
-    for number, one in enumerate(outcome.findings):
-        place = one.path if one.line is None else f"{one.path}:{one.line}"
-        cells = (
-            code_span(one.code),
-            code_span(place),
-            markdown(one.what),
-            markdown(one.fix),
-        )
-        row = f"| {' | '.join(cells)} |"
-        size += len(row)
-        if number == _ROWS or size > _CHARACTERS:
-            more = len(outcome.findings) - number
-            lines += ["", f"{more} more are in the run's `watch.json`."]
-            break
-        lines.append(row)
-    return "\n".join(lines) + "\n"
+def _told(outcome: Outcome) -> str:
+    """What was found: each remedy once, and below it what it is for."""
+    groups: dict[str, list[str]] = {}
+    permissions: dict[str, None] = {}
+    size = rows = left = 0
+    for one in outcome.findings:
+        missing = _NEEDS.search(one.what) if one.code == UNREAD.id else None
+        if missing is not None:
+            permissions[missing[1]] = None
+            continue
+        row = _row(one)
+        size += len(row) + (0 if one.fix in groups else len(markdown(one.fix, _FIX)))
+        if left or rows == _ROWS or size > _CHARACTERS:
+            left += 1
+            continue
+        groups.setdefault(one.fix, []).append(row)
+        rows += 1
+    parts = [
+        f"**Remedy:** {markdown(fix, _FIX)}\n\n{_HEAD}{''.join(rows)}"
+        for fix, rows in groups.items()
+    ]
+    if permissions:
+        parts.append(_unread(list(permissions)))
+    if left:
+        parts.append(f"{left} more are in the run's `watch.json`.\n")
+    return "\n".join(parts)
+
+
+def _row(one: Finding) -> str:
+    place = one.path if one.line is None else f"{one.path}:{one.line}"
+    return f"| {code_span(one.code)} | {code_span(place)} | {markdown(one.what)} |\n"
+
+
+def _unread(permissions: list[str]) -> str:
+    """What a workflow's token may not read; it cannot be given another one."""
+    listed = ", ".join(code_span(one) for one in permissions[:_PERMISSIONS])
+    return (
+        f"The workflow's token lacks {listed}, so some of it was not compared:"
+        " an administrator's `registry github audit-settings` compares it all.\n"
+    )
 
 
 def _link(run: str | None) -> str:
