@@ -26,12 +26,15 @@ class Report:
         bundles: how many bundles were looked at.
         seconds: how long it took.
         expectation_results: full result of the expectations by dataset.
+        approvals: how many approvals a change of trust has that count; None if GitHub
+            was not asked.
     """
 
     findings: tuple[Finding, ...]
     bundles: int
     seconds: float
     expectation_results: dict[str, Json]
+    approvals: int | None = None
 
     @property
     def refused(self) -> bool:

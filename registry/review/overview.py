@@ -8,6 +8,7 @@ from registry.documents.findings import Severity
 from registry.gate.paths import contribution
 from registry.gate.report import counted
 from registry.review.page import Code, Listing, Paragraph, Section, Table
+from registry.review.trust_change import approvals_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,11 +58,17 @@ def glance_section(
     if len(proposal.datasets) > 1:
         text = f"It touches {len(proposal.datasets)} datasets; only the first is shown."
         points.append((text,))
+    approvals = approvals_facts(proposal, report.approvals)
+    if approvals:
+        text = f"It needs {approvals['needed']} approvals of maintainers"
+        given = "." if report.approvals is None else f", has {report.approvals}."
+        points.append((text + given,))
     points += [note for one in sections for note in one.notes]
     facts = {
         "refused": report.refused,
         "findings": len(report.findings),
         "files": len(proposal.changed),
+        "approvals": approvals,
     }
     return Section("glance", "At a glance", (Listing(tuple(points)),), facts)
 

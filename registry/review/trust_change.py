@@ -21,7 +21,26 @@ if TYPE_CHECKING:
     from registry.review.page import Block, Cell
     from registry.review.proposal import Proposal
 
-__all__ = ["trust_section"]
+__all__ = ["approvals_facts", "trust_section"]
+
+
+def approvals_facts(proposal: Proposal, given: int | None) -> dict[str, int | None]:
+    """How many approvals of maintainers a change of trust needs and has.
+
+    Args:
+        proposal: the change.
+        given: how many count, or None if GitHub was not asked.
+
+    Returns:
+        ``needed`` and ``given``; nothing if no approval is asked for.
+    """
+    if not (proposal.scope.trust or proposal.scope.maintainers):
+        return {}
+    try:
+        named = maintainers_of(proposal.before)
+    except RegistryError:
+        return {}
+    return {} if named is None else {"needed": named.approvals, "given": given}
 
 
 def trust_section(proposal: Proposal) -> Section:

@@ -101,6 +101,25 @@ def test_review_of_a_number_asks_github_and_writes_all_forms(
     assert "<script>" not in (out / "packet.html").read_text()
 
 
+def test_the_approvals_of_a_change_of_trust_are_counted(
+    hosted: Hosted, tmp_path: Path, run: Callable[..., tuple[int, str]]
+) -> None:
+    changed = small()
+    changed.enrol(changed.people[ALICE].revoked(0, "2026-05-20T00:00:00Z", "lost"))
+    number = hosted.propose(changed, ALICE)
+    checkout = clone(hosted, tmp_path / "checkout")
+    words = ("--root", str(checkout), "--json", "--no-models")
+    for reviewers, given in (((), 0), ((2,), 1), ((3, 4), 3)):
+        hosted.approve(number, *reviewers)
+        code, printed = run("review", str(number), *words, **hosted.hub.environment())
+        assert code == 0, printed
+        glance = json.loads(printed)["sections"]["glance"]
+        assert glance["approvals"] == {"needed": 2, "given": given}
+    packet = ("--root", str(checkout), "--out", str(tmp_path / "out"), "--no-models")
+    _, printed = run("review", str(number), *packet)
+    assert "It needs 2 approvals of maintainers, has 3." in printed
+
+
 def test_a_workflow_run_knows_its_pull_request(
     hosted: Hosted, tmp_path: Path, run: Callable[..., tuple[int, str]]
 ) -> None:

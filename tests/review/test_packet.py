@@ -204,6 +204,7 @@ def test_a_change_of_trust_shows_keys_and_models(review: Review) -> None:
     }
     markdown = as_markdown(packet)
     assert "no approval is asked for" in markdown
+    assert part(packet, "glance").facts["approvals"] == {}
 
 
 def test_the_approvals_that_main_asks_for_are_named(review: Review) -> None:
@@ -221,9 +222,11 @@ def test_the_approvals_that_main_asks_for_are_named(review: Review) -> None:
     changed = merged.copy()
     person = changed.people[43].revoked(0, "2026-09-01T00:00:00Z", "lost")
     changed.files[person.path] = person.trust_file()
-    said = as_markdown(review(changed, merged, author=43))
-    assert "It needs 2 approvals" in said
-    line = next(line for line in said.splitlines() if "It needs 2" in line)
+    packet = review(changed, merged, author=43)
+    assert part(packet, "glance").facts["approvals"] == {"needed": 2, "given": None}
+    said = as_markdown(packet)
+    assert "It needs 2 approvals of maintainers.\n" in said
+    line = next(line for line in said.splitlines() if "approvals of the com" in line)
     assert "`ada` (7)" in line
     assert "`bob` (8)" in line
     assert "person-43" not in line

@@ -27,6 +27,7 @@ __all__ = [
     "Review",
     "approvals",
     "check_approvals",
+    "count_approvals",
     "objections",
     "reviews",
 ]
@@ -145,7 +146,22 @@ def check_approvals(
     paths: Collection[str],
     merged: Mapping[str, str] | None,
 ) -> list[Finding]:
-    """Whether a change of trust has the approvals that it needs.
+    """Whether a change of trust has the approvals that it needs; see `count_approvals`.
+
+    Raises:
+        RegistryError: N001 to N005.
+    """
+    return count_approvals(connection, pull, maintainers, paths, merged)[0]
+
+
+def count_approvals(
+    connection: Connection,
+    pull: PullRequest,
+    maintainers: Maintainers | None,
+    paths: Collection[str],
+    merged: Mapping[str, str] | None,
+) -> tuple[list[Finding], int]:
+    """Count the approvals of a change of trust, and say if that is not enough.
 
     Args:
         connection: the repository on GitHub.
@@ -155,13 +171,16 @@ def check_approvals(
         merged: the git blob that each of them is now; None while the pull request is
             still open, when missing approvals are yet to come and only told of.
 
+    Returns:
+        Findings, and how many approvals count.
+
     Raises:
         RegistryError: N001 to N005.
     """
     where = min(paths, default=MAINTAINERS)
     if maintainers is None:
         what = f"pull request {pull.number} touches {where}"
-        return [finding(NOBODY, MAINTAINERS, what)]
+        return [finding(NOBODY, MAINTAINERS, what)], 0
     said = reviews(connection, pull.number)
     logins = maintainers.logins
     author = pull.author_id
@@ -185,7 +204,7 @@ def check_approvals(
             for path in sorted(paths)
             if approved.get(path) != merged.get(path)
         ]
-    return found
+    return found, len(given)
 
 
 def _review(one: dict[str, Any]) -> Review:

@@ -7,6 +7,7 @@ line in a message says who somebody is (threat-model.md S5, S8, S13).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError, Severity, code, finding
@@ -14,7 +15,7 @@ from registry.gate.changes import changes, fork_point
 from registry.gate.git import commit_of
 from registry.gate.git_tree import git_tree
 from registry.gate.github.accounts import owners_keys
-from registry.gate.github.approvals import check_approvals
+from registry.gate.github.approvals import count_approvals
 from registry.gate.github.pulls import BRANCH, pull_request
 from registry.gate.maintainers import maintainers_of
 from registry.gate.outcome import Report, extended
@@ -94,8 +95,10 @@ def verify_pull(
             keys = owners_keys(connection, trust, pull.author_id)
     except RegistryError as error:
         found += error.findings
+    given: int | None = None
     if pull is not None and trust:
-        found += _approvals(repo, base, head, pull, trust, connection, queued)
+        problems, given = _approvals(repo, base, head, pull, trust, connection, queued)
+        found += problems
     report = verify_change(
         repo,
         base,
@@ -105,7 +108,7 @@ def verify_pull(
         now=now,
         expectations=expectations,
     )
-    return extended(report, found)
+    return replace(extended(report, found), approvals=given)
 
 
 def trust_paths(repo: Path, base: str, head: str) -> list[str]:
@@ -127,13 +130,13 @@ def _approvals(
     trust: list[str],
     connection: Connection,
     queued: bool,
-) -> list[Finding]:
+) -> tuple[list[Finding], int | None]:
     merged = None
     try:
         maintainers = maintainers_of(git_tree(repo, base))
         if queued:
             entries = git_tree(repo, head).entries(TRUST)
             merged = {one.path: one.oid for one in entries if one.path in trust}
-        return check_approvals(connection, pull, maintainers, trust, merged)
+        return count_approvals(connection, pull, maintainers, trust, merged)
     except RegistryError as error:
-        return list(error.findings)
+        return list(error.findings), None
