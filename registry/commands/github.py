@@ -31,6 +31,7 @@ def audit_settings(
 
     Ends with 1 if anything differs or cannot be read: what GitHub does not show to the
     token is not taken for fine. Settings need an administrator's token.
+    Ends with 2 and text on standard error, also with --json, if it is called wrongly.
     """
     from registry.gate.github.connection import connect
     from registry.gate.github.entering import named

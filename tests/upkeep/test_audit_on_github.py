@@ -206,3 +206,9 @@ def test_the_command_takes_the_name_from_the_checkout(
     outcomes = read_outcomes(out.read_bytes(), "out.json")
     (found,) = (one for one in outcomes.checks if one.id == "settings")
     assert found.status == "ok"
+
+
+def test_a_wrong_call_is_told_in_text_on_standard_error() -> None:
+    done = CliRunner().invoke(app, ["github", "audit-settings", "--json", "--no-such"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--no-such" in done.stderr
