@@ -44,6 +44,25 @@ def test_blocks_are_executed_by_bash_until_one_fails(
     assert "not reached" not in run.log
 
 
+def test_a_forgiven_step_fails_alone(plain: PlainHub, tmp_path: Path) -> None:
+    run = push(
+        plain,
+        tmp_path,
+        job("""\
+        - name: forgiven
+          id: first
+          continue-on-error: true
+          run: exit 1
+        - name: told
+          if: steps.first.outcome == 'failure' && steps.first.conclusion == 'success'
+          run: echo told
+        """),
+    )
+    assert run.conclusion == "success"
+    ends = [step.conclusion for step in run.jobs["one"].steps]
+    assert ends == ["failure", "success"]
+
+
 @pytest.mark.parametrize(("shell", "expected"), [("", "success"), ("bash", "failure")])
 def test_only_a_shell_that_is_named_fails_in_the_middle_of_a_pipe(
     plain: PlainHub, tmp_path: Path, shell: str, expected: str
@@ -219,7 +238,7 @@ def test_a_fork_s_token_may_only_read(plain: PlainHub, tmp_path: Path) -> None:
         "- run: echo ${{ hashFiles('a') }}\n",
         "- run: echo ${{ 1 + 1 }}\n",
         "- run: echo ${{ github.sha\n",
-        "- run: echo\n  continue-on-error: true\n",
+        "- run: echo\n  continue-on-errors: true\n",
         "- run: echo\n  shell: pwsh\n",
         "- run: echo\n  working-directory: nowhere\n",
         "- run: echo\n  if: success() &&\n",
