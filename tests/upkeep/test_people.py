@@ -199,7 +199,7 @@ def test_an_account_under_another_name_or_gone_is_found() -> None:
 
 def test_an_account_that_cannot_be_read_is_not_fine() -> None:
     told = good()
-    told.refusals["/user/12"] = 502
+    told.refusals["/user/12"] = 403
     ((code, what),) = look(told)
     assert code == "N041"
     assert "/user/12" in what
