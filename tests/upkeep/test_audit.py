@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from registry.documents import limits
+from registry.documents.findings import RegistryError
 from registry.upkeep.audit import as_json, as_lines, audit
 from registry.upkeep.wanted import Setting, wishes
 from tests.simulators.told import NAME, good, spoil
@@ -182,14 +183,13 @@ def test_rules_that_cannot_be_read_are_not_fine(path: str, unread: set[str]) -> 
 
 
 @pytest.mark.parametrize("status", [500, 503])
-def test_one_broken_answer_hides_no_other_finding(status: int) -> None:
+def test_a_broken_answer_ends_the_audit_and_is_no_pass(status: int) -> None:
     told = good()
     told.refusals[f"{HERE}/pages"] = status
-    spoil(told, next(one for one in SETTINGS if one.id == "main-stale"))
-    done = look(told)
-    assert {one.code for one in done.findings} == {"N040", "N041"}
-    assert done.states["site-https"] == "unread"
-    assert done.states["main-stale"] == "differs"
+    with pytest.raises(RegistryError) as caught:
+        look(told)
+    assert [one.code for one in caught.value.findings] == ["N001"]
+    assert told.asked[-1] == f"{HERE}/pages"
 
 
 def test_everything_is_asked_once() -> None:
