@@ -116,16 +116,16 @@ def _pull(
 ) -> Packet:
     from registry.documents.findings import RegistryError
     from registry.gate.github.connection import connect
+    from registry.gate.github.entering import named
     from registry.gate.github.verify_pull import verify_pull
-    from registry.review.arrival import author_of, base_of, fetch_pull, repository_of
+    from registry.review.arrival import author_of, base_of, fetch_pull
     from registry.review.packet import make_packet
     from registry.review.proposal import open_proposal
 
     now = int(time.time())
     base, head = revisions
     jobs, models = fitting
-    named = repository or os.environ.get("GITHUB_REPOSITORY") or repository_of(root)
-    connection = connect(named)
+    connection = connect(named(root, repository, os.environ))
     if head is None:
         show(f"fetching the objects of pull request {number}")
         onto, head = fetch_pull(root, number, connection)

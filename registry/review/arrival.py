@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from registry.gate.github.connection import Connection
 
-__all__ = ["BASES", "author_of", "base_of", "fetch_pull", "repository_of", "run_number"]
+__all__ = ["BASES", "author_of", "base_of", "fetch_pull", "run_number"]
 
 NOT_FETCHED = code(
     "R080",
@@ -36,9 +36,6 @@ BASES: Final = ("upstream/main", "origin/main", "main")
 """Where the merged registry may be in a checkout, the most likely first."""
 _REMOTES: Final = ("upstream", "origin")
 _RUN: Final = re.compile(r"refs/pull/([1-9][0-9]{0,9})/merge")
-_ADDRESS: Final = re.compile(
-    r"(?:://|@).*[/:]([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$"
-)
 
 
 def base_of(root: Path) -> str:
@@ -68,16 +65,6 @@ def run_number(environment: Mapping[str, str]) -> int | None:
     ref = environment.get("GITHUB_REF", "")
     match = _RUN.fullmatch(ref)
     return queued_number(ref) if match is None else int(match.group(1))
-
-
-def repository_of(root: Path) -> str | None:
-    """Read ``OWNER/NAME`` from the address of the checkout's remote, if it has one."""
-    for remote in _REMOTES:
-        address = _address(root, remote)
-        match = None if address is None else _ADDRESS.search(address)
-        if match is not None:
-            return match.group(1)
-    return None
 
 
 def fetch_pull(root: Path, number: int, connection: Connection) -> tuple[str, str]:

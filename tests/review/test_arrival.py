@@ -10,7 +10,8 @@ import pytest
 from registry import cli
 from registry.documents.findings import RegistryError
 from registry.gate import terminal
-from registry.review.arrival import base_of, fetch_pull, repository_of, run_number
+from registry.gate.github.entering import named
+from registry.review.arrival import base_of, fetch_pull, run_number
 from tests.simulators.gate import Proposals
 from tests.simulators.github import FakeGitHub
 from tests.simulators.github.git import Bare
@@ -257,6 +258,6 @@ def test_the_repository_is_that_of_the_remote(
 ) -> None:
     repo = tmp_path / "repo"
     small().record(repo)
-    assert repository_of(repo) is None
+    assert named(repo, None, {}) is None
     run_git(repo, "remote", "add", "origin", address)
-    assert repository_of(repo) == name
+    assert named(repo, None, {}) == name
