@@ -64,6 +64,7 @@ class World:
         home = self.root / "home"
         home.mkdir(exist_ok=True)
         keep = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": "*"}
+        keep["REGISTRY_WRITE_PAUSE"] = "0"
         return subprocess.run(
             [str(Path(sys.executable).parent / command), *map(str, words)],
             cwd=self.clone if self.clone.exists() else self.root,

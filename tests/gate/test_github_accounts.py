@@ -9,7 +9,7 @@ import pytest
 
 from registry.documents.findings import RegistryError
 from registry.gate.github.accounts import proposer, published_keys
-from registry.gate.github.connection import Patience
+from registry.gate.github.connection import Patience, connect
 from registry.gate.github.pulls import merged_pulls_of, pull_of_commit, pull_request
 from registry.gate.github.verify_pull import queued_number
 from tests.simulators.gate import found
@@ -254,3 +254,15 @@ def test_a_token_that_may_not_read_is_named(hosted: Hosted) -> None:
     hosted.permissions = {"contents": "read"}
     codes = found(hosted.check(number))
     assert codes == [("N002", "github")]
+
+
+def test_the_pause_between_writes_is_a_number_of_seconds() -> None:
+    """On a server of one's own it may be none; a wrong one is told, not ignored."""
+    known = {"GITHUB_REPOSITORY": "power/registry"}
+    for said in ("0", "0.5", "60"):
+        made = connect(environment={**known, "REGISTRY_WRITE_PAUSE": said})
+        pause = vars(made.api.requester)["_Requester__seconds_between_writes"]
+        assert pause == float(said)
+    for said in ("-1", "61", "soon", "1e1", "nan"):
+        with pytest.raises(RegistryError, match="N007"):
+            connect(environment={**known, "REGISTRY_WRITE_PAUSE": said})

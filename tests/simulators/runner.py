@@ -203,6 +203,7 @@ class Runner:
             environment={
                 "GITHUB_API_URL": environment["GITHUB_API_URL"],
                 "ATTESTED": str(self._attested),
+                "REGISTRY_WRITE_PAUSE": "0",
             },
             settings=self.settings,
             real_pip=self._real_pip,

@@ -79,12 +79,20 @@ NO_REPOSITORY = code(
     "Give `--repository OWNER/NAME`, set GITHUB_REPOSITORY, or run this in a checkout "
     "whose remote `origin` is on GitHub.",
 )
+NO_NUMBER = code(
+    "N007",
+    Severity.ERROR,
+    "The pause between two writes to GitHub is no number of seconds.",
+    "Set REGISTRY_WRITE_PAUSE to 0 to 60 seconds, or not at all: GitHub asks for 1.",
+)
 
 # What fails is told as a finding; PyGithub would also write it to the terminal.
 logging.getLogger("github").setLevel(logging.CRITICAL)
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
 _SERVER: Final = "https://github.com"
+_PAUSE: Final = "REGISTRY_WRITE_PAUSE"
+_SECONDS: Final = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,3})?")
 _PAGES: Final = 1000
 """Pages of one list: far more than anything here has, so that no answer is endless."""
 
@@ -186,10 +194,11 @@ def connect(
         environment: by default the process's. ``GH_TOKEN`` or ``GITHUB_TOKEN`` holds
             the token, ``GITHUB_API_URL`` and ``GITHUB_SERVER_URL`` other addresses, as
             on GitHub's runners.
-        patience: how long to wait.
+        patience: how long to wait. ``REGISTRY_WRITE_PAUSE`` shortens its pause between
+            writes, for a server of one's own without such a limit.
 
     Raises:
-        RegistryError: N006, no repository is named, or not in that form.
+        RegistryError: N006, no repository is named, or not in that form; N007.
     """
     known = os.environ if environment is None else environment
     name = repository or known.get("GITHUB_REPOSITORY", "")
@@ -213,11 +222,21 @@ def connect(
         per_page=100,
         retry=retry,
         seconds_between_requests=0,
-        seconds_between_writes=patience.between_writes,
+        seconds_between_writes=_write_pause(known, patience),
         lazy=False,
     )
     server = (known.get("GITHUB_SERVER_URL") or _SERVER).rstrip("/")
     return Connection(name, server, api, patience, token)
+
+
+def _write_pause(known: Mapping[str, str], patience: Patience) -> float:
+    """Seconds between two writes: what the user says, else as the patience has it."""
+    said = known.get(_PAUSE)
+    if not said:
+        return patience.between_writes
+    if _SECONDS.fullmatch(said) is None or float(said) > 60:
+        raise RegistryError(finding(NO_NUMBER, _PAUSE, f"it is {shown(said)}"))
+    return float(said)
 
 
 class _Retry(github.GithubRetry):
