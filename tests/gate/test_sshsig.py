@@ -192,7 +192,7 @@ MALFORMED: dict[str, Callable[[], bytes]] = {
     "no wrapping": lambda: (
         GOOD[:30] + b"".join(GOOD[30:-30].splitlines()) + b"\n" + GOOD[-29:]
     ),
-    "other mark": lambda: GOOD.replace(b"SSH SIGNATURE", b"PGP SIGNATURE"),
+    "other mark": lambda: GOOD.replace(b"SSH SIGNATURE", b"TLS SIGNATURE"),
     "not base64": lambda: GOOD[:40] + b"*" + GOOD[41:],
     "byte left over": lambda: rearmoured(blob_of(GOOD) + b"\0"),
     "byte missing": lambda: rearmoured(blob_of(GOOD)[:-1]),
