@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from registry.client.memory import (
 from registry.client.origins import Origin, open_origin
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
+from registry.documents.instants import day
 from registry.publish.index import INDEX_BYTES, read_index
 from registry.publish.integrity import (
     CHANGED,
@@ -149,5 +149,8 @@ def _content(origin: Origin, index: Index, data: bytes) -> list[Finding]:
 def _expiry(index: Index, now: int) -> list[Finding]:
     if index.expires is None or now <= index.expires:
         return []
-    day = datetime.fromtimestamp(index.expires, UTC).date().isoformat()
-    return [finding(EXPIRED, INDEX, f"it should have been replaced before {day}")]
+    return [
+        finding(
+            EXPIRED, INDEX, f"it should have been replaced before {day(index.expires)}"
+        )
+    ]

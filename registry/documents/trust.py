@@ -39,6 +39,7 @@ __all__ = [
     "epoch",
     "read_trust",
     "trust_bytes",
+    "trust_path",
 ]
 
 FOUNDING: Final = 0
@@ -255,6 +256,11 @@ def enrolment_statement(id: int, fingerprint: str, added: str) -> bytes:  # noqa
     )
 
 
+def trust_path(id: int) -> str:  # noqa: A002
+    """Return the path of a contributor's trust file in a registry."""
+    return f"registry/trust/{id}.yaml"
+
+
 def read_trust(data: bytes, path: str) -> Contributor:
     """Read a trust file; its bytes must be exactly the canonical ones.
 
@@ -274,7 +280,7 @@ def read_trust(data: bytes, path: str) -> Contributor:
         what = "the bytes differ from the canonical ones of the same content"
         raise RegistryError(finding(NOT_CANONICAL, path, what, line=line))
     if path.startswith("registry/trust/") and path != (
-        wanted_path := f"registry/trust/{contributor.id}.yaml"
+        wanted_path := trust_path(contributor.id)
     ):
         what = f"contributor {contributor.id} belongs into {wanted_path}"
         at = document.lines.get(("id",))

@@ -13,7 +13,7 @@ from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.names import NAMESPACE_ENROL
 from registry.documents.sshkey import parse_public_key
-from registry.documents.trust import FOUNDING, enrolment_statement, epoch
+from registry.documents.trust import FOUNDING, enrolment_statement, epoch, trust_path
 from registry.gate.identity import valid_span
 from registry.gate.sshsig import verify
 
@@ -245,7 +245,7 @@ def check_update(
 
 
 def _path(contributor: Contributor) -> str:
-    return f"registry/trust/{contributor.id}.yaml"
+    return trust_path(contributor.id)
 
 
 def _statement(key: TrustedKey, owner: int) -> bytes:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import Severity, code, finding
-from registry.documents.trust import FOUNDING
+from registry.documents.trust import FOUNDING, trust_path
 from registry.gate.identity import read_keyring, valid_span
-from registry.gate.tree import TRUST
 
 if TYPE_CHECKING:
     from registry.documents.findings import Finding
@@ -63,7 +62,7 @@ def expiring(tree: Tree, now: int, days: int) -> list[Finding]:
 
 
 def _of(contributor: Contributor, now: int, until: int) -> list[Finding]:
-    path = f"{TRUST}{contributor.id}.yaml"
+    path = trust_path(contributor.id)
     kept = [key for key in contributor.keys if key.revoked is None]
     ends = {key.fingerprint: valid_span(key)[1] for key in kept}
     if any(end is None or end > until for end in ends.values()):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from registry.documents.findings import RegistryError
-from registry.documents.trust import read_trust
+from registry.documents.trust import read_trust, trust_path
 from registry.gate.identity import Keyring
 from registry.gate.paths import PAGES, check_entry
 from registry.gate.tree import TRUST
@@ -83,7 +83,7 @@ class _Contributors(Mapping[int, "Contributor"]):
         self._files = files
 
     def __getitem__(self, number: int) -> Contributor:
-        found = self._files.contributor(f"{TRUST}{number}.yaml")
+        found = self._files.contributor(trust_path(number))
         if found is None:
             raise KeyError(number)
         return found

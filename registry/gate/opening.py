@@ -9,7 +9,6 @@ is wrong: files, signature and identity, spec, tables (threat-model.md section 5
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from registry.documents import limits
 from registry.documents.bundle import Bundle
 from registry.documents.canonical import sha256
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.instants import day
 from registry.documents.manifest import read_manifest
 from registry.documents.names import NAMESPACE_BUNDLE
 from registry.documents.spec import read_spec, spec_warnings
@@ -305,7 +305,7 @@ def _manifest(data: bytes, dataset: str) -> Manifest:
 
 def _check_days(manifest: Manifest, at: int) -> list[Finding]:
     """Whether it was measured before it arrived, in whatever time zone."""
-    latest = dt.datetime.fromtimestamp(at + _DAY_SECONDS, dt.UTC).date().isoformat()
+    latest = day(at + _DAY_SECONDS)
     if manifest.measured.last <= latest:
         return []
     path = f"{DATASETS}{manifest.dataset}/{MANIFEST}"

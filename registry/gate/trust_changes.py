@@ -10,21 +10,25 @@ import datetime as dt
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
-from registry.documents.trust import CODES, Contributor, read_trust, trust_bytes
+from registry.documents.instants import instant
+from registry.documents.trust import (
+    CODES,
+    Contributor,
+    read_trust,
+    trust_bytes,
+    trust_path,
+)
 from registry.documents.validation import validate
-from registry.gate.tree import TRUST
 
 if TYPE_CHECKING:
     from registry.gate.tree import Tree
 
 __all__ = [
     "added",
-    "instant",
     "moment",
     "revoked",
     "rotated",
     "same_revocation",
-    "trust_path",
 ]
 
 NOT_REVOCABLE = code(
@@ -58,16 +62,6 @@ SAME = code(
 )
 
 _FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def instant(seconds: float) -> str:
-    """Return a time since 1970 as trust files write it, for example 2026-01-01T…Z."""
-    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC).strftime(_FORMAT)
-
-
-def trust_path(id_: int) -> str:
-    """Return the path of a contributor's trust file in a registry."""
-    return f"{TRUST}{id_}.yaml"
 
 
 def moment(text: str, now: float) -> float:

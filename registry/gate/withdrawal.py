@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Final, Literal
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from registry.documents.findings import (
     code,
     finding,
 )
+from registry.documents.instants import day
 from registry.documents.manifest import Day
 from registry.documents.strict_yaml import read_yaml
 from registry.documents.validation import Document, DocumentCodes, validate
@@ -95,7 +95,7 @@ def check_day(withdrawal: Withdrawal, path: str, now: int) -> list[Finding]:
         path: its file.
         now: the present, in seconds since 1970.
     """
-    latest = dt.datetime.fromtimestamp(now + _DAY_SECONDS, dt.UTC).date().isoformat()
+    latest = day(now + _DAY_SECONDS)
     if withdrawal.day <= latest:
         return []
     return [finding(NOT_YET, path, f"the day is {withdrawal.day}")]

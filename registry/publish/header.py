@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.classkey import GENERIC, node_type
+from registry.documents.instants import instant
 from registry.documents.spec import read_spec
 from registry.modelling.classes import members
 from registry.modelling.digest import code_digest, library_versions
@@ -54,7 +54,7 @@ def header(source: Source, catalogue: Catalogue, previous: Previous | None) -> I
         schema_id="release/1",
         serial=source.serial,
         commit=source.commit,
-        created=_instant(source.serial) if dated else None,
+        created=instant(source.serial) if dated else None,
         expires=source.serial + VALID_SECONDS if dated else None,
         class_rule=catalogue.class_rule,
         code={"artifacts": artifact_digest(), "fits": code_digest()},
@@ -70,8 +70,8 @@ def header(source: Source, catalogue: Catalogue, previous: Previous | None) -> I
 def _unused(source: Source, catalogue: Catalogue) -> tuple[Withdrawal, ...]:
     """List what no model uses: withdrawn, or signed with a key revoked before."""
     found = [
-        Withdrawal(dataset=name, day=instant[:10], reason=_REVOKED)
-        for name, instant in catalogue.revoked.items()
+        Withdrawal(dataset=name, day=since[:10], reason=_REVOKED)
+        for name, since in catalogue.revoked.items()
     ]
     found += [
         Withdrawal(dataset=name, day=one.day, reason=one.reason)
@@ -128,7 +128,3 @@ def _classes(bundles: tuple[BundleEntry, ...]) -> tuple[ClassEntry, ...]:
             )
         )
     return tuple(sorted(found, key=lambda entry: entry.number))
-
-
-def _instant(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,9 +7,9 @@ whichever release came before. What is new is told by the arrival of the bundles
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from registry.documents.instants import day
 from registry.modelling.model import CURVE, LINEAR, TREES, parse_id
 from registry.publish.escape import code_span, markdown
 
@@ -92,10 +92,9 @@ def _new(index: Index) -> Iterator[str]:
         return
     last = max(arrivals)
     new = [bundle for bundle in index.bundles if bundle.arrived == last]
-    day = datetime.fromtimestamp(last, UTC).date().isoformat()
     yield "## What is new"
     yield ""
-    yield f"The newest data came on {day}: {_count(len(new), 'bundle')} in"
+    yield f"The newest data came on {day(last)}: {_count(len(new), 'bundle')} in"
     keys = sorted({bundle.class_key for bundle in new})
     shown = ", ".join(code_span(key) for key in keys[:20])
     rest = f" and {len(keys) - 20} more" if len(keys) > 20 else ""

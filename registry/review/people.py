@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from registry.documents.findings import RegistryError
+from registry.documents.instants import day
 from registry.documents.manifest import read_manifest
-from registry.documents.trust import read_trust
+from registry.documents.trust import read_trust, trust_path
 from registry.gate.paths import MANIFEST, WITHDRAWN
-from registry.gate.tree import DATASETS, TRUST
+from registry.gate.tree import DATASETS
 from registry.review.page import Code, Paragraph, Section, Table, facts_table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ KEY_COLUMNS = ("key", "kind", "trusted from", "until", "revoked", "endorsed", "s
 
 def trusted_contributor(tree: Tree, number: int) -> Contributor | None:
     """Read a contributor's trust file, or None if there is none that can be read."""
-    path = f"{TRUST}{number}.yaml"
+    path = trust_path(number)
     with contextlib.suppress(RegistryError):
         return read_trust(tree.read(path), path)
     return None
@@ -116,8 +116,8 @@ def _facts(
     )
     facts.append(("merged bundles in use", str(len(own))))
     if times:
-        facts.append(("the first came on", _day(times[0])))
-        facts.append(("the last came on", _day(times[-1])))
+        facts.append(("the first came on", day(times[0])))
+        facts.append(("the last came on", day(times[-1])))
     shown_names = ", ".join(ref.dataset for ref in own[:10])
     if own:
         rest = f" and {len(own) - 10} more" if len(own) > 10 else ""
@@ -168,7 +168,3 @@ def _withdrawn(tree: Tree, number: int) -> str:
             if read_manifest(tree.read(path), path).contributor == number:
                 names.append(folder.removeprefix(DATASETS))
     return ", ".join(names[:10])
-
-
-def _day(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from registry.client.origins import NoRelease, open_origin
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
+from registry.documents.instants import instant
 from registry.gate.git import commit_of, git
 from registry.gate.tree import ROOTS
 from registry.publish.index import INDEX_BYTES, read_index
@@ -97,7 +97,7 @@ def _waiting(situation: Situation, released: str | None) -> list[Finding]:
     late = [time for time in times if situation.now - time > situation.grace]
     if not late:
         return []
-    since = datetime.fromtimestamp(min(late), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    since = instant(min(late))
     count = f"{len(late)} change{'' if len(late) == 1 else 's'}"
     what = f"{count} of main waiting for a release, the first since {since}"
     return [finding(UNRELEASED, "datasets", what)]

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +21,7 @@ from registry.documents.findings import (
     code,
     finding,
 )
+from registry.documents.instants import day
 from registry.gate.git import git
 from registry.publish.index import INDEX_BYTES, read_index
 from registry.publish.integrity import INDEX
@@ -105,8 +105,7 @@ def _ending(index: Index, situation: Situation) -> list[Finding]:
         return []
     if index.expires - situation.now > situation.days * _DAY_SECONDS:
         return []
-    day = datetime.fromtimestamp(index.expires, UTC).date().isoformat()
-    return [finding(ENDS, INDEX, f"it should be replaced before {day}")]
+    return [finding(ENDS, INDEX, f"it should be replaced before {day(index.expires)}")]
 
 
 def _by_its_own_code(situation: Situation, index: Index) -> tuple[str, list[Finding]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from registry.documents.instants import instant
 from registry.gate.expiry import expiring
-from registry.gate.trust_changes import instant
 from tests.simulators.people import Person, private_key
 from tests.simulators.registry import NOW, Simulator
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from registry.documents.findings import RegistryError
+from registry.documents.instants import instant
 from registry.documents.names import NAMESPACE_BUNDLE
 from registry.documents.sshkey import fingerprint, parse_public_key
 from registry.documents.trust import read_trust
@@ -18,7 +19,6 @@ from registry.gate.allowed_signers import allowed_signers
 from registry.gate.directory_tree import directory_tree
 from registry.gate.enrolment import check_proofs
 from registry.gate.identity import read_keyring
-from registry.gate.trust_changes import instant
 from tests.gate.ssh_keygen import accepts, make_key
 from tests.tools.drafts import draft
 from tools.bundles.draft import files

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
-from registry.documents.trust import read_trust
+from registry.documents.trust import read_trust, trust_path
 from registry.gate.directory_tree import DirectoryTree, directory_tree
 from registry.gate.drafting import base_of, is_checkout, top_of
 from registry.gate.duplicates import check_duplicates
@@ -152,7 +152,7 @@ def _as_proposal(
     with suppress(OSError, RegistryError):  # the gate will say what is wrong
         manifest = read_manifest(_read(root / path, path), path)
         author = manifest.contributor
-        files = [manifest.spec.path, f"{TRUST}{author}.yaml"]
+        files = [manifest.spec.path, trust_path(author)]
     target = commit_of(root, base_of(root, base))
     found: list[Finding] = []
     if published_keys is None and author is not None:

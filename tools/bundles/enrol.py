@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.instants import instant
 from registry.documents.names import NAMESPACE_ENROL
 from registry.documents.sshkey import fingerprint, parse_public_key
 from registry.documents.trust import (
@@ -14,9 +15,9 @@ from registry.documents.trust import (
     enrolment_statement,
     read_trust,
     trust_bytes,
+    trust_path,
 )
 from registry.documents.validation import validate
-from registry.gate.trust_changes import instant, trust_path
 from tools.bundles.pack import write_file
 from tools.bundles.signers import signed
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.documents.findings import RegistryError, Severity, code, finding
-from registry.documents.trust import FOUNDING
-from registry.gate.trust_changes import trust_path
+from registry.documents.trust import FOUNDING, trust_path
 from tools.bundles.draft import files
 from tools.bundles.enrol import enrol
 from tools.bundles.pack import place

@@ -9,11 +9,10 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.manifest import read_manifest
 from registry.documents.names import is_name
 from registry.documents.spec import read_spec
-from registry.documents.trust import read_trust
+from registry.documents.trust import read_trust, trust_path
 from registry.gate.directory_tree import directory_tree
 from registry.gate.paths import MANIFEST, SIGNATURE
 from registry.gate.tree import DATASETS
-from registry.gate.trust_changes import trust_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.trust import trust_path
 from registry.gate.directory_tree import directory_tree
 from registry.gate.drafting import BASES, base_of, is_checkout
 from registry.gate.git_tree import git_tree
@@ -16,7 +17,6 @@ from registry.gate.github.entering import enter
 from registry.gate.github.forks import acting, home
 from registry.gate.github.prechecking import Precheck
 from registry.gate.github.proposals import author_of, propose, rehearse
-from registry.gate.trust_changes import trust_path
 from registry.gate.verify_change import verify_change
 from tools.bundles.check import check_bundle
 from tools.bundles.review import review

@@ -13,7 +13,6 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import github
@@ -30,6 +29,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from registry.documents.instants import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -339,4 +339,4 @@ def _until(error: github.GithubException) -> str:
         reset = str(int(time.time()) + int(after))
     if not reset.isdigit():
         return "GitHub does not say until when"
-    return f"until {datetime.fromtimestamp(int(reset), UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"until {instant(int(reset))}"
