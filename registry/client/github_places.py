@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
+from registry.documents.names import GITHUB_NAME, GITHUB_SERVER
 
 __all__ = ["GitHubPlace", "github_place"]
 
@@ -28,13 +29,11 @@ BAD_PLACE = code(
     "r-0123456789abcdef; `github:` alone needs GITHUB_REPOSITORY.",
 )
 
-_SERVER: Final = "https://github.com"
 _PREFIX: Final = "github:"
-_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}"
 _TAG: Final = r"r-[0-9a-f]{16}"
-_SHORT: Final = re.compile(rf"({_NAME})(?:@({_TAG}))?")
+_SHORT: Final = re.compile(rf"({GITHUB_NAME})(?:@({_TAG}))?")
 _LONG: Final = re.compile(
-    rf"/({_NAME})"
+    rf"/({GITHUB_NAME})"
     rf"(?:/releases(?:/latest(?:/download)?|/(?:download|tag)/({_TAG}))?)?/?"
 )
 
@@ -76,9 +75,9 @@ def github_place(place: str) -> GitHubPlace | None:
         RegistryError: R073.
 
     """
-    server = (os.environ.get("GITHUB_SERVER_URL") or _SERVER).rstrip("/")
+    server = (os.environ.get("GITHUB_SERVER_URL") or GITHUB_SERVER).rstrip("/")
     if not place.startswith(_PREFIX):
-        for known in (server, _SERVER):
+        for known in (server, GITHUB_SERVER):
             long = place.lower().startswith(f"{known.lower()}/")
             if long and (found := _LONG.fullmatch(place[len(known) :])):
                 return _place(known, found.group(1), found.group(2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -113,20 +113,15 @@ def carry_out(
     document = {
         "schema": "proposal/1",
         "proposed": True,
-        "number": done.number,
-        "url": done.url,
-        "new": done.new,
-        "pushed": done.pushed,
-        "head": done.head,
-        "by": done.by,
+        **asdict(done),
         "token": entry.source,
         "files": sorted(plan.files),
         "next": list(plan.steps),
     }
-    state = "opened" if done.new else "updated" if done.pushed else "as it was"
+    who = f"by {done.by} (token from {entry.source})"
     lines = [
         *(f"file: {path}" for path in sorted(plan.files)),
-        f"pull request {done.number} by {done.by} (token from {entry.source}): {state}",
+        f"pull request {done.number} {who}: {done.state}",
         done.url,
         *(f"next: {step}" for step in plan.steps),
     ]
@@ -144,9 +139,9 @@ def _by_hand(
     dry_run: bool,
     json_output: bool,
 ) -> None:
-    from registry.documents.findings import finding
+    from registry.gate.drafting import start_of
     from registry.gate.github import by_hand
-    from registry.gate.github.proposals import NO_TOKEN
+    from registry.gate.github.proposals import no_token
     from registry.gate.report import print_findings
 
     if entry is None:
@@ -156,7 +151,7 @@ def _by_hand(
     switch, *rest = by_hand.commands(
         sorted(plan.files),
         branch=plan.branch,
-        base=_base(root),
+        base=start_of(root),
         title=plan.title,
     )
     commands = [switch, *by_hand.heredocs(plan.files), *rest]
@@ -181,13 +176,5 @@ def _by_hand(
     if dry_run:
         return
     if not json_output:
-        what = "neither GH_TOKEN nor GITHUB_TOKEN is set, and gh gives none"
-        print_findings([finding(NO_TOKEN, "github", what)])
+        print_findings([no_token()])
     raise typer.Exit(terminal.EXIT_FINDINGS)
-
-
-def _base(root: Path) -> str:
-    """The revision at which a branch is to begin."""
-    from registry.gate.drafting import BASES, base_of, is_checkout
-
-    return base_of(root) if is_checkout(root) else BASES[1]

@@ -8,6 +8,8 @@ from typing import Final
 from registry.documents import limits
 
 __all__ = [
+    "GITHUB_NAME",
+    "GITHUB_SERVER",
     "NAMESPACE_BUNDLE",
     "NAMESPACE_ENROL",
     "NAME_PATTERN",
@@ -22,6 +24,11 @@ NAMESPACE_BUNDLE: Final = f"bundle@{REGISTRY}"
 """The SSHSIG namespace of a bundle's manifest."""
 NAMESPACE_ENROL: Final = f"enrol@{REGISTRY}"
 """The SSHSIG namespace of an enrolment statement."""
+
+GITHUB_SERVER: Final = "https://github.com"
+"""Where people and git reach GitHub, unless GITHUB_SERVER_URL names another server."""
+GITHUB_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}"
+"""``OWNER/NAME`` of a repository on GitHub."""
 
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """A name: lower-case ASCII, so that no two names look alike or differ by case only."""

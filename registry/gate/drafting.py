@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,7 @@ from registry.gate.git import commit_of, environment, git
 from registry.gate.tree import TRUST, history
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "BASES",
@@ -32,8 +32,10 @@ __all__ = [
     "branch_for",
     "commit_files",
     "fast_import",
+    "first_of",
     "is_checkout",
     "quoted",
+    "start_of",
     "top_of",
 ]
 
@@ -109,13 +111,32 @@ def base_of(root: Path, base: str | None = None) -> str:
     if base is not None:
         commit_of(root, base)
         return base
-    for name in BASES:
-        try:
+    found = first_of(root, BASES)
+    if found is None:
+        raise history("there is no commit")
+    return found
+
+
+def start_of(root: Path, base: str | None = None) -> str:
+    """The revision at which a branch is to begin; in no checkout, where it usually is.
+
+    Args:
+        root: a checkout, or any other folder.
+        base: what the user names.
+
+    Raises:
+        RegistryError: T003, the named revision does not exist.
+    """
+    return base_of(root, base) if is_checkout(root) else BASES[1]
+
+
+def first_of(root: Path, names: Iterable[str]) -> str | None:
+    """The first of some revisions that exists in a checkout, or None."""
+    for name in names:
+        with suppress(RegistryError):
             commit_of(root, name)
-        except RegistryError:
-            continue
-        return name
-    raise history("there is no commit")
+            return name
+    return None
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.gate.drafting import BASES, first_of
 from registry.gate.git import commit_of, git
 from registry.gate.github.pulls import BRANCH, pull_request
 from registry.gate.github.verify_pull import queued_number
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from registry.gate.github.connection import Connection
 
-__all__ = ["BASES", "author_of", "base_of", "fetch_pull", "run_number"]
+__all__ = ["author_of", "base_of", "fetch_pull", "run_number"]
 
 NOT_FETCHED = code(
     "R080",
@@ -32,26 +33,24 @@ NOT_FETCHED = code(
     "W10",
 )
 
-BASES: Final = ("upstream/main", "origin/main", "main")
-"""Where the merged registry may be in a checkout, the most likely first."""
 _REMOTES: Final = ("upstream", "origin")
 _RUN: Final = re.compile(r"refs/pull/([1-9][0-9]{0,9})/merge")
 
 
 def base_of(root: Path) -> str:
-    """Name the revision that changes are merged into: the first of `BASES`.
+    """Name the revision that changes are merged into.
+
+    HEAD is none: it is what is reviewed.
 
     Raises:
-        RegistryError: T003, there is none of them.
+        RegistryError: T003, none is there.
     """
-    for name in BASES:
-        try:
-            commit_of(root, name)
-        except RegistryError:
-            continue
-        return name
-    message = f"none of {', '.join(BASES)} is in this checkout: give --base"
-    raise history(message)
+    names = [name for name in BASES if name != "HEAD"]
+    found = first_of(root, names)
+    if found is None:
+        message = f"none of {', '.join(names)} is in this checkout: give --base"
+        raise history(message)
+    return found
 
 
 def run_number(environment: Mapping[str, str]) -> int | None:

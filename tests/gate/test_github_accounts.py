@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from registry.documents.findings import RegistryError
-from registry.gate.github.accounts import proposer, published_keys
+from registry.gate.github.accounts import Proposer, published_keys
 from registry.gate.github.connection import Patience, connect
-from registry.gate.github.pulls import merged_pulls_of, pull_of_commit, pull_request
+from registry.gate.github.pulls import PullRequest, merged_pulls_of, pull_request
 from registry.gate.github.verify_pull import queued_number
 from tests.simulators.gate import found
 from tests.simulators.github import FakeGitHub
@@ -23,8 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from registry.gate.github.connection import Connection
+
 ALICE = 42
 KEYS = r"/users/.*/ssh_signing_keys"
+
+
+def proposer(connection: Connection, number: int) -> Proposer:
+    """The author of a pull request, with the keys that the account publishes."""
+    return published_keys(connection, pull_request(connection, number).author_id)
+
+
+def pull_of_commit(connection: Connection, sha: str) -> PullRequest | None:
+    """The pull request that a commit of the branch merged, or None."""
+    pulls = merged_pulls_of(connection, sha)
+    return next((one for one in pulls if one.merged_sha == sha), None)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -98,20 +99,10 @@ def _tell(
     done: Proposed, submission: Submission, who: Acting, *, json_output: bool
 ) -> None:
     if json_output:
-        facts = {
-            "submitted": True,
-            "number": done.number,
-            "url": done.url,
-            "new": done.new,
-            "pushed": done.pushed,
-            "head": done.head,
-            "by": done.by,
-            "token": who.entry.source,
-        }
+        facts = {"submitted": True, **asdict(done), "token": who.entry.source}
         _print(facts, submission)
         return
-    state = "opened" if done.new else "updated" if done.pushed else "as it was"
-    typer.echo(f"pull request {done.number} from {done.head}: {state}")
+    typer.echo(f"pull request {done.number} from {done.head}: {done.state}")
     typer.echo(done.url)
     for step in _NEXT:
         typer.echo(f"next: {step}")
@@ -154,11 +145,9 @@ def _no_token(*, json_output: bool) -> None:
     Raises:
         typer.Exit: always.
     """
-    from registry.documents.findings import finding  # noqa: PLC0415
-    from registry.gate.github.proposals import NO_TOKEN  # noqa: PLC0415
+    from registry.gate.github.proposals import no_token  # noqa: PLC0415
     from registry.gate.report import print_findings  # noqa: PLC0415
 
     if not json_output:
-        what = "neither GH_TOKEN nor GITHUB_TOKEN is set, and gh gives none"
-        print_findings([finding(NO_TOKEN, "github", what)])
+        print_findings([no_token()])
     raise typer.Exit(terminal.EXIT_FINDINGS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.trust import trust_path
 from registry.gate.directory_tree import directory_tree
-from registry.gate.drafting import BASES, base_of, is_checkout
+from registry.gate.drafting import is_checkout, start_of
 from registry.gate.git_tree import git_tree
 from registry.gate.github import by_hand
 from registry.gate.github.accounts import published_keys
@@ -73,7 +73,7 @@ class Place:
     @property
     def start(self) -> str:
         """The revision at which a branch begins."""
-        return base_of(self.root, self.base) if is_checkout(self.root) else BASES[1]
+        return start_of(self.root, self.base)
 
 
 @dataclass(frozen=True, slots=True)

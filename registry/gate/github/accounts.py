@@ -19,14 +19,14 @@ from registry.documents.findings import (
     shown,
 )
 from registry.gate.github.connection import ABSENT, asking
-from registry.gate.github.pulls import GONE, pull_request
+from registry.gate.github.pulls import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from registry.gate.github.connection import Connection
 
-__all__ = ["Proposer", "login_of", "owners_keys", "proposer", "published_keys"]
+__all__ = ["Proposer", "login_of", "owners_keys", "published_keys"]
 
 RENAMED = code(
     "N011",
@@ -43,7 +43,7 @@ _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
 
 @dataclass(frozen=True, slots=True)
 class Proposer:
-    """The account that made a pull request.
+    """An account, and the keys that it publishes.
 
     Attributes:
         id: its numeric id.
@@ -117,19 +117,6 @@ def owners_keys(
         if error.findings[0].code == GONE.id:
             return ()
         raise
-
-
-def proposer(connection: Connection, number: int) -> Proposer:
-    """The author of a pull request, with the keys that the account publishes.
-
-    Args:
-        connection: the repository on GitHub.
-        number: of the pull request.
-
-    Raises:
-        RegistryError: as `published_keys`, or there is no such pull request.
-    """
-    return published_keys(connection, pull_request(connection, number).author_id)
 
 
 def _id_of(connection: Connection, login: str) -> int | None:

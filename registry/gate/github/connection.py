@@ -30,6 +30,7 @@ from registry.documents.findings import (
     shown,
 )
 from registry.documents.instants import instant
+from registry.documents.names import GITHUB_NAME, GITHUB_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,8 +90,7 @@ NO_NUMBER = code(
 # What fails is told as a finding; PyGithub would also write it to the terminal.
 logging.getLogger("github").setLevel(logging.CRITICAL)
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
-_SERVER: Final = "https://github.com"
+_NAME: Final = re.compile(GITHUB_NAME)
 _PAUSE: Final = "REGISTRY_WRITE_PAUSE"
 _SECONDS: Final = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,3})?")
 _PAGES: Final = 1000
@@ -225,7 +225,7 @@ def connect(
         seconds_between_writes=_write_pause(known, patience),
         lazy=False,
     )
-    server = (known.get("GITHUB_SERVER_URL") or _SERVER).rstrip("/")
+    server = (known.get("GITHUB_SERVER_URL") or GITHUB_SERVER).rstrip("/")
     return Connection(name, server, api, patience, token)
 
 

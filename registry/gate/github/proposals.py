@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from github.PullRequest import PullRequest
 
+    from registry.documents.findings import Finding
     from registry.gate.github.candidate import Files, SaysTheSame
     from registry.gate.github.connection import Connection
     from registry.gate.github.forks import Account, Home
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     Check = Callable[[Path, str, str, Account], None]
 
-__all__ = ["NO_TOKEN", "Proposed", "author_of", "propose", "rehearse"]
+__all__ = ["Proposed", "author_of", "no_token", "propose", "rehearse"]
 
 NO_TOKEN = code(
     "L082",
@@ -77,6 +78,19 @@ class Proposed:
     pushed: bool
     head: str
     by: str
+
+    @property
+    def state(self) -> str:
+        """What this call did to it, in words."""
+        if self.new:
+            return "opened"
+        return "updated" if self.pushed else "as it was"
+
+
+def no_token() -> Finding:
+    """What a command says that found no token and only told how to do it by hand."""
+    what = "neither GH_TOKEN nor GITHUB_TOKEN is set, and gh gives none"
+    return finding(NO_TOKEN, "github", what)
 
 
 def propose(

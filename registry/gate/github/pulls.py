@@ -18,7 +18,6 @@ __all__ = [
     "PullRequest",
     "changed_blobs",
     "merged_pulls_of",
-    "pull_of_commit",
     "pull_request",
 ]
 
@@ -93,20 +92,6 @@ def merged_pulls_of(connection: Connection, sha: str) -> tuple[PullRequest, ...]
     pulls = [_read(one) for one in named]
     merged = (one for one in pulls if one.state == "merged" and one.base == BRANCH)
     return tuple(sorted(merged, key=lambda one: one.number))
-
-
-def pull_of_commit(connection: Connection, sha: str) -> PullRequest | None:
-    """The pull request that a commit of the branch merged, or None.
-
-    Args:
-        connection: the repository on GitHub.
-        sha: full name of the commit.
-
-    Raises:
-        RegistryError: N001 to N005.
-    """
-    pulls = merged_pulls_of(connection, sha)
-    return next((one for one in pulls if one.merged_sha == sha), None)
 
 
 def changed_blobs(connection: Connection, number: int) -> dict[str, str]:
