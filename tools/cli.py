@@ -15,6 +15,7 @@ import typer
 from registry import __version__
 from registry.documents.limits import FILE_BYTES
 from registry.gate import terminal
+from tools.commands.lazy import LazyGroup
 from tools.commands.submitting import submit
 from tools.dialogue import agreed, next_step, passphrase, say
 from tools.key_commands import revoke
@@ -63,8 +64,9 @@ if TYPE_CHECKING:
     from tools.bundles.draft import Draft
 
 app = typer.Typer(
+    cls=LazyGroup,
     name="powerkit",
-    help="Make, sign, check and submit bundles of power measurements.",
+    help="Measure servers and workloads; make, sign, check and submit bundles.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -110,5 +110,9 @@ def _save_trace() -> Path:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the command line asks for output that a program reads."""
-    return "--json" in arguments
+    """Whether the command line asks for output that a program reads.
+
+    What follows `--` is another program's.
+    """
+    ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in ours

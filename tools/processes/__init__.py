@@ -1,0 +1,1 @@
+"""Programs that the kit starts, limits in time, and ends with all they started."""

@@ -1,0 +1,240 @@
+"""One program under our care: started in a session of its own, timed, and ended whole.
+
+    with Child(["sleep", "1"]) as child:
+        ended = child.wait(5)
+
+A child never outlives its `with` block, and neither does what it started in its process
+group: workloads that go on in the background would disturb the next measurement.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, Self
+
+from registry.documents.findings import RegistryError, Severity, code, finding
+
+__all__ = ["Child", "Ended", "run_child"]
+
+GRACE_SECONDS: Final = 5.0
+
+F001 = code(
+    "F001",
+    Severity.ERROR,
+    "A program cannot be started.",
+    "Check its name, its permissions and the folder that it is started in.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended.
+
+    Attributes:
+        returncode: its exit code, or minus the number of the signal that ended it.
+        timed_out: whether we ended it since its time was over.
+        started_ns: CLOCK_MONOTONIC in nanoseconds just before it was started.
+        started_epoch_ns: the same instant on CLOCK_REALTIME.
+        wall_ns: nanoseconds until its end was seen.
+        user_seconds: processor time in user mode, with the children it waited for.
+        system_seconds: the same in the kernel.
+        max_rss_bytes: the most memory that it held at once.
+
+    """
+
+    returncode: int
+    timed_out: bool
+    started_ns: int
+    started_epoch_ns: int
+    wall_ns: int
+    user_seconds: float
+    system_seconds: float
+    max_rss_bytes: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with exit code 0."""
+        return self.returncode == 0 and not self.timed_out
+
+
+class Child:
+    """A running program; leaving the `with` block ends it and its process group."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
+        stdout: IO[bytes] | int | None = None,
+        stderr: IO[bytes] | int | None = None,
+    ) -> None:
+        """Start a program, without a shell.
+
+        Args:
+            command: the program and its arguments.
+            env: its whole environment; ours if None.
+            cwd: the folder that it is started in; ours if None.
+            stdin: where it reads from; nothing by default.
+            stdout: where its output goes; ours if None, `subprocess.PIPE` for a pipe.
+            stderr: the same for its errors; `subprocess.STDOUT` joins the two.
+
+        Raises:
+            RegistryError: F001, it cannot be started.
+        """
+        self.command = tuple(command)
+        self.started_epoch_ns = time.time_ns()
+        self.started_ns = time.monotonic_ns()
+        self._ended: Ended | None = None
+        self._timed_out = False
+        try:
+            self.process = subprocess.Popen(
+                self.command,
+                env=None if env is None else dict(env),
+                cwd=cwd,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except (OSError, ValueError, IndexError) as error:
+            shown = command[0] if command else "nothing"
+            why = getattr(error, "strerror", None) or str(error)
+            raise RegistryError(
+                [finding(F001, str(cwd or "-"), f"{shown}: {why}")]
+            ) from None
+        self._pidfd = (
+            os.pidfd_open(self.process.pid) if hasattr(os, "pidfd_open") else None
+        )
+
+    def __enter__(self) -> Self:
+        """Give the child itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the program, if it still runs, and whatever is left of its group."""
+        try:
+            self.stop()
+        finally:
+            for stream in (
+                self.process.stdin,
+                self.process.stdout,
+                self.process.stderr,
+            ):
+                if stream is not None:
+                    stream.close()
+            if self._pidfd is not None:
+                os.close(self._pidfd)
+                self._pidfd = None
+
+    @property
+    def pid(self) -> int:
+        """The number of its process, which is also that of its process group."""
+        return self.process.pid
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended, or None while it runs."""
+        return self.wait(0)
+
+    def wait(self, seconds: float | None = None) -> Ended | None:
+        """Wait for its end.
+
+        Args:
+            seconds: how long at most; without end if None.
+
+        Returns:
+            How it ended, or None if it still runs.
+        """
+        if self._ended is None and self._over(seconds):
+            _, status, used = os.wait4(self.pid, 0)
+            returncode = os.waitstatus_to_exitcode(status)
+            self.process.returncode = returncode  # Popen must not wait for it again
+            self._ended = Ended(
+                returncode,
+                self._timed_out,
+                self.started_ns,
+                self.started_epoch_ns,
+                time.monotonic_ns() - self.started_ns,
+                used.ru_utime,
+                used.ru_stime,
+                used.ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024),
+            )
+        return self._ended
+
+    def stop(
+        self, sign: int = signal.SIGTERM, *, grace: float = GRACE_SECONDS
+    ) -> Ended:
+        """End it: a signal to its group, and SIGKILL to what is left.
+
+        Args:
+            sign: the signal that asks it to end.
+            grace: seconds that it is given.
+        """
+        if self.wait(0) is None:
+            self._send(sign)
+            self.wait(grace)
+        self._send(signal.SIGKILL)
+        ended = self.wait(None)
+        assert ended is not None  # noqa: S101  waited for without end
+        return ended
+
+    def time_out(self, *, grace: float = GRACE_SECONDS) -> Ended:
+        """End it since its time is over."""
+        self._timed_out = self.wait(0) is None
+        return self.stop(grace=grace)
+
+    def _send(self, sign: int) -> None:
+        try:
+            os.killpg(self.pid, sign)
+        except (ProcessLookupError, PermissionError):
+            return  # nothing is left of the group; macOS says EPERM for zombies
+
+    def _over(self, seconds: float | None) -> bool:
+        """Whether it ended within so many seconds; it is not waited for here."""
+        if self._pidfd is not None:
+            poll = select.poll()
+            poll.register(self._pidfd, select.POLLIN)
+            return bool(poll.poll(None if seconds is None else max(seconds, 0) * 1000))
+        limit = None if seconds is None else time.monotonic() + seconds
+        while (
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        ):
+            if limit is not None and time.monotonic() >= limit:
+                return False
+            time.sleep(0.005)
+        return True
+
+
+def run_child(
+    command: Sequence[str],
+    *,
+    time_limit: float | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdout: IO[bytes] | int | None = None,
+    stderr: IO[bytes] | int | None = None,
+) -> Ended:
+    """Run a program to its end, or to the end of its time.
+
+    Args:
+        command: the program and its arguments.
+        time_limit: seconds after which it and its group are ended; none if None.
+        env: its whole environment; ours if None.
+        cwd: the folder that it is started in; ours if None.
+        stdout: where its output goes; ours if None. A pipe would fill up here.
+        stderr: the same for its errors.
+
+    Raises:
+        RegistryError: F001, it cannot be started.
+    """
+    with Child(command, env=env, cwd=cwd, stdout=stdout, stderr=stderr) as child:
+        return child.wait(time_limit) or child.time_out()
