@@ -1,0 +1,1 @@
+"""Models, data and results that are fetched and published by digest."""

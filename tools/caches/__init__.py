@@ -1,0 +1,1 @@
+"""Eviction of models from bounded memory, simulated on a load plan."""

@@ -52,10 +52,10 @@ def submit(
 
     The token is that of GH_TOKEN, GITHUB_TOKEN or `gh`; it is never stored.
     """
-    from registry.gate.report import print_report  # noqa: PLC0415  all these are slow
-    from tools.submission import steps  # noqa: PLC0415
-    from tools.submission.describing import body_of  # noqa: PLC0415
-    from tools.submission.gathering import gather, manifest_of  # noqa: PLC0415
+    from registry.gate.report import print_report
+    from tools.submission import steps
+    from tools.submission.describing import body_of
+    from tools.submission.gathering import gather, manifest_of
 
     root, name = _place(dataset, registry)
     place = steps.Place(root, repository, base)
@@ -87,7 +87,7 @@ def submit(
 
 def _place(dataset: str, registry: Path) -> tuple[Path, str]:
     """The checkout and the dataset's id; a folder names both."""
-    from registry.gate.drafting import top_of  # noqa: PLC0415  it is slow
+    from registry.gate.drafting import top_of
 
     folder = Path(dataset)
     if "/" in dataset and folder.resolve().parent.name == "datasets":
@@ -145,8 +145,8 @@ def _no_token(*, json_output: bool) -> None:
     Raises:
         typer.Exit: always.
     """
-    from registry.gate.github.proposals import no_token  # noqa: PLC0415
-    from registry.gate.report import print_findings  # noqa: PLC0415
+    from registry.gate.github.proposals import no_token
+    from registry.gate.report import print_findings
 
     if not json_output:
         print_findings([no_token()])

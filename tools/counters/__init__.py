@@ -1,0 +1,1 @@
+"""Counters of use: processor time, memory, processes."""

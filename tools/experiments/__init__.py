@@ -1,0 +1,1 @@
+"""Experiments: commands run, repeated and compared, with all that was observed."""

@@ -1,0 +1,1 @@
+"""Sources and counters read together at a steady pace."""

@@ -1,0 +1,1 @@
+"""A server under test: built, started, watched and stopped."""

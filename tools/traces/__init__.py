@@ -1,0 +1,1 @@
+"""Chrome Trace Event files: read in every form, combined, summarised, converted."""
