@@ -89,13 +89,25 @@ def main() -> None:
 
 
 @app.callback(invoke_without_command=True)
-def _version(
+def _before_all(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Settings; see `powerkit config path` for the others."
+        ),
+    ] = None,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print it.")] = False,
 ) -> None:
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if config is not None:
+        from tools.settings.naming import settings_named
+
+        # Programs that we start see the same settings, wherever they are started.
+        context.with_resource(settings_named(config))
 
 
 @import_app.command("specpower")
