@@ -15,6 +15,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Self
@@ -95,6 +96,7 @@ class Child:
         self.started_ns = time.monotonic_ns()
         self._ended: Ended | None = None
         self._timed_out = False
+        self._group_gone = False
         try:
             self.process = subprocess.Popen(
                 self.command,
@@ -111,9 +113,9 @@ class Child:
             raise RegistryError(
                 [finding(F001, str(cwd or "-"), f"{shown}: {why}")]
             ) from None
-        self._pidfd = (
-            os.pidfd_open(self.process.pid) if hasattr(os, "pidfd_open") else None
-        )
+        self._pidfd: int | None = None
+        with suppress(AttributeError, OSError):  # not on macOS; or no number is free
+            self._pidfd = os.pidfd_open(self.process.pid)
 
     def __enter__(self) -> Self:
         """Give the child itself."""
@@ -168,6 +170,7 @@ class Child:
                 used.ru_stime,
                 used.ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024),
             )
+            self._send(0)  # learn whether it left others behind
         return self._ended
 
     def stop(
@@ -179,10 +182,14 @@ class Child:
             sign: the signal that asks it to end.
             grace: seconds that it is given.
         """
-        if self.wait(0) is None:
-            self._send(sign)
-            self.wait(grace)
-        self._send(signal.SIGKILL)
+        try:
+            if self._ended is None and not self._over(0):
+                self._send(sign)
+                self._over(grace)
+        finally:
+            # Before it is waited for: until then no other group can get its number.
+            # And also when a second Ctrl-C ends our patience.
+            self._send(signal.SIGKILL)
         ended = self.wait(None)
         assert ended is not None  # noqa: S101  waited for without end
         return ended
@@ -193,10 +200,13 @@ class Child:
         return self.stop(grace=grace)
 
     def _send(self, sign: int) -> None:
+        if self._group_gone:
+            return  # its number may be another group's by now
         try:
             os.killpg(self.pid, sign)
         except (ProcessLookupError, PermissionError):
-            return  # nothing is left of the group; macOS says EPERM for zombies
+            # Nothing is left of the group; macOS says EPERM for zombies.
+            self._group_gone = self._ended is not None
 
     def _over(self, seconds: float | None) -> bool:
         """Whether it ended within so many seconds; it is not waited for here."""
