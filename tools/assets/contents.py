@@ -88,17 +88,22 @@ class Content:
         return sum(file.bytes for file in self.files)
 
 
-def content_of(path: Path) -> Content:
+def content_of(path: Path, name: str | None = None) -> Content:
     """Read a file, or every file of a folder.
 
     Links in a folder are refused, since they may lead out of it, and so are hidden
     files, which nobody sees before they are public.
 
+    Args:
+        path: the file or folder; a link is followed, since it was named.
+        name: its name; that of the path if None.
+
     Raises:
         RegistryError: A003, everything that cannot be published.
 
     """
-    name = path.name if path.name not in {"", ".."} else path.resolve().name
+    if name is None:
+        name = path.name if path.name not in {"", ".."} else path.resolve().name
     problems: list[Finding] = []
     found: list[tuple[Path, str]] = []
     if (what := name_problem(name)) is not None:

@@ -136,6 +136,8 @@ def parted(url: str) -> tuple[str, str]:
         RegistryError: A001, it names no file.
 
     """
+    if "://" not in url:
+        url = os.fspath(Path(url).absolute())
     folder, slash, name = url.rpartition("/")
     if not slash or not name or folder.endswith((":/", ":")) or name in {".", ".."}:
         what = "it names no file in a folder"
