@@ -1,0 +1,182 @@
+"""`powerkit load`: plan load, look at a plan, run it on a system under test."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+# LR
+
+if TYPE_CHECKING:
+    from tools.load.requests import Plan
+
+__all__ = ["app", "plan", "show"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Plan and run load on a system under test.",
+    rich_markup_mode=None,
+)
+
+
+class Weights(StrEnum):
+    """Where a distribution's weights come from."""
+
+    QUANTILE = "quantile"
+    DRAWN = "drawn"
+
+
+class Form(StrEnum):
+    """Forms of output."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MD = "md"
+
+
+@app.command()
+def plan(
+    items: Annotated[
+        str,
+        typer.Option(
+            help="What can be asked for, the most popular first: a file (text, CSV,"
+            " JSON, YAML), names with commas between them, or a number."
+        ),
+    ],
+    models: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these items: names or regular expressions, with commas."
+        ),
+    ] = None,
+    models_percentage: Annotated[
+        str | None,
+        typer.Option(
+            help="Only the first part of the items by name, rounded up: a fraction up"
+            " to 1, or percent."
+        ),
+    ] = None,
+    popularity: Annotated[
+        str,
+        typer.Option(
+            help="How often: zipf:s, pareto:xm,alpha, uniform:min,max,"
+            " exponential:rate, weibull:k,lambda, poisson:lambda, lognormal:mu,sigma,"
+            " equal, weights:FILE, or none:times (each item so many times in turn)."
+            " Parameters by name or all in this order."
+        ),
+    ] = "none",
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            help="When: closed:concurrency=N,think=S (the default with N=1),"
+            " poisson:rate=R, gamma:rate=R,burstiness=B, constant:rate=R,"
+            " onoff:rate=R,on=S,off=S, offline, or"
+            " trace:FILE[,column=C][,unit=U][,event=E][,origin=first|keep]."
+        ),
+    ] = None,
+    concurrent: Annotated[
+        int | None,
+        typer.Option(help="The same as --arrivals closed:concurrency=N."),
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option("--requests", "-n", help="How many requests.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Or how many seconds arrivals go on.")
+    ] = None,
+    max_per_item: Annotated[
+        int | None, typer.Option(help="The most requests of one item; it redraws.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
+    weights: Annotated[
+        Weights,
+        typer.Option(
+            help="Weights at the distribution's quantiles, or drawn from it and sorted."
+        ),
+    ] = Weights.QUANTILE,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The plan's file.")
+    ] = Path("plan.jsonl"),
+    *,
+    cover: Annotated[
+        bool, typer.Option("--cover", help="Every item at least once.")
+    ] = False,
+    shuffle_ranks: Annotated[
+        bool,
+        typer.Option(
+            "--shuffle-ranks", help="Give ranks to items by the seed, not by order."
+        ),
+    ] = False,
+    trims_compatible: Annotated[
+        bool,
+        typer.Option(
+            "--trims-compatible",
+            help="Draw as TRIMS does: one random weight an item, an alias table,"
+            " capped draws skipped; not its random numbers.",
+        ),
+    ] = False,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print the statistics as JSON.")
+    ] = False,
+) -> None:
+    """Write a plan of requests: which item, and when."""
+    from tools.load.items import read_items, select
+    from tools.load.plan import make_plan, write_plan
+
+    if arrivals is not None and concurrent is not None:
+        raise typer.BadParameter("give either --arrivals or --concurrent")
+    made = make_plan(
+        select(read_items(items), models, models_percentage),
+        popularity,
+        arrivals or f"closed:concurrency={1 if concurrent is None else concurrent}",
+        requests=requests,
+        duration=duration,
+        max_per_item=max_per_item,
+        covering=cover,
+        seed=seed,
+        shuffle_ranks=shuffle_ranks,
+        drawn_weights=weights is Weights.DRAWN,
+        trims_compatible=trims_compatible,
+    )
+    write_plan(made, output)
+    _print(made, Form.JSON if json_output else Form.TABLE)
+    if not json_output:
+        typer.echo(f"\nwritten to {output}")
+
+
+@app.command()
+def show(
+    plan: Annotated[Path, typer.Argument(help="A plan's file.")],
+    form: Annotated[Form, typer.Option("--format", help="Of the output.")] = Form.TABLE,
+    *,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="The same as --format json.")
+    ] = False,
+) -> None:
+    """Print what a plan holds: weights, entropy, counts, rate and gaps."""
+    from tools.load.plan import read_plan
+
+    _print(read_plan(plan), Form.JSON if json_output else form)
+
+
+def _print(made: Plan, form: Form) -> None:
+    from tools.load import plan_text
+    from tools.load.plan_statistics import statistics
+
+    facts = statistics(made)
+    if form is Form.JSON:
+        typer.echo(json.dumps(facts, indent=2))
+    elif form is Form.CSV:
+        typer.echo(plan_text.as_csv(facts), nl=False)
+    elif form is Form.MD:
+        typer.echo(plan_text.as_markdown(facts), nl=False)
+    else:
+        typer.echo("\n".join(plan_text.as_lines(facts)))
+
+
+# LR2
