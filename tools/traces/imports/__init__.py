@@ -1,0 +1,1 @@
+"""What other tools recorded, as Chrome trace events."""

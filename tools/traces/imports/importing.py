@@ -1,0 +1,107 @@
+"""Imports a recording of another tool as a Chrome trace.
+
+account = import_trace(Path("nvprof.sqlite"), Path("trace.json.gz"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.traces.imports.chrome import read_chrome
+from tools.traces.imports.databases import NOT_READ, Database
+from tools.traces.imports.detection import Source, detected, is_detail_log
+from tools.traces.imports.imported import Account, Event
+from tools.traces.imports.loadgen import read_detail_log
+from tools.traces.imports.nsys import read_nsys
+from tools.traces.imports.nvprof import read_nvprof
+from tools.traces.writing import TraceWriter
+
+__all__ = ["SAME", "import_trace", "is_other"]
+
+SAME = code(
+    "V054",
+    Severity.ERROR,
+    "A result would be written over what it is made of.",
+    "Give another file with `-o`.",
+)
+_STEP = 20_000
+_DATABASES = {Source.NVPROF: read_nvprof, Source.NSYS: read_nsys}
+
+
+def import_trace(
+    path: Path,
+    out: Path,
+    source: Source = Source.AUTO,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Account:
+    """Write the events of a recording as a trace, whole or not at all.
+
+    Args:
+        path: the recording.
+        out: the trace; gzip if its name ends in `.gz`.
+        source: the tool that recorded; by default it is told by the content.
+        progress: is given a line now and then.
+
+    Returns:
+        What was read and what was left out.
+
+    Raises:
+        RegistryError: V001 to V004, V050 to V054: it cannot be read, or was left out.
+        OSError: a file cannot be read or written.
+    """
+    is_other(out, [path])
+    tool = detected(path) if source is Source.AUTO else source
+    account = Account(tool.value)
+    with TraceWriter(out) as trace:
+        trace.write(_told(_events(path, tool, account), progress))
+        if not account.read:
+            what = f"nothing in it is an event of {tool.value}"
+            raise RegistryError([finding(NOT_READ, str(path), what)])
+        trace.metadata |= account.metadata
+        trace.metadata["imported"] = _described(account)
+    return account
+
+
+def is_other(out: Path, inputs: list[Path]) -> None:
+    """Make sure that a result is not written over an input.
+
+    Raises:
+        RegistryError: V054: it would be.
+    """
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            what = "it is the input and the output"
+            raise RegistryError([finding(SAME, str(out), what)])
+
+
+def _events(path: Path, tool: Source, account: Account) -> Iterator[Event]:
+    if (read := _DATABASES.get(tool)) is not None:
+        with Database(path) as database:
+            yield from read(database, account)
+    elif tool is Source.LOADGEN and is_detail_log(path):
+        yield from read_detail_log(path, account)
+    else:
+        yield from read_chrome(path, account)
+
+
+def _told(events: Iterator[Event], progress: Callable[[str], None]) -> Iterator[Event]:
+    for count, event in enumerate(events, 1):
+        if count % _STEP == 0:
+            progress(f"{count:,} events")
+        yield event
+
+
+def _described(account: Account) -> dict[str, Any]:
+    """What the trace says of its own origin."""
+    described = {
+        "from": account.source,
+        "read": dict(sorted(account.read.items())),
+        "left out": dict(sorted(account.untimed.items())),
+        "unmatched": account.unmatched,
+        "notes": account.notes,
+    }
+    return {key: value for key, value in described.items() if value}
