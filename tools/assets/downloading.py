@@ -51,6 +51,12 @@ A015 = code(
     "A file could not be fetched.",
     "Check the URL and the network and run it again: it goes on where it stopped.",
 )
+A019 = code(
+    "A019",
+    Severity.ERROR,
+    "A fetched file cannot be written.",
+    "Check the folder and its permissions, or choose another one.",
+)
 
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
@@ -135,16 +141,20 @@ def download(
         progress: is told in a line what is done.
 
     Raises:
-        RegistryError: A012, A013, A014; A015, one for every mirror.
+        RegistryError: A012, A013, A014, A019; A015, one for every mirror.
 
     """
-    if (present := _present(wanted, target)) is not None:
-        return present
-    with _part(target, wanted) as (part, file):
-        run = _Run(wanted, target, file, patience, options, progress or _silent)
-        size, sha256, url = _from_mirrors(run)
-        os.fsync(file.fileno())
-        part.replace(target)
+    try:
+        if (present := _present(wanted, target)) is not None:
+            return present
+        with _part(target, wanted) as (part, file):
+            run = _Run(wanted, target, file, patience, options, progress or _silent)
+            size, sha256, url = _from_mirrors(run)
+            os.fsync(file.fileno())
+            part.replace(target)
+    except OSError as error:
+        what = error.strerror or "it cannot be written"
+        raise RegistryError(finding(A019, str(target), what)) from None
     return Fetched(target, Outcome.FETCHED, size, sha256, redacted(url))
 
 

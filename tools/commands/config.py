@@ -19,6 +19,7 @@ __all__ = ["app", "import_", "path", "schema", "show"]
 
 app = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Show settings and where they are from.",
     rich_markup_mode=None,
 )

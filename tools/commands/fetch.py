@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "fetch"]
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "print_published", "publish"]
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

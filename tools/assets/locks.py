@@ -1,0 +1,72 @@
+"""Digests of files whose manifests have none, as they were seen when first fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from registry.documents import limits
+from registry.documents.findings import Severity, code
+from registry.documents.strict_json import read_json
+from registry.documents.validation import Document, DocumentCodes, validate
+from tools.assets.contents import FILE_BYTES
+from tools.assets.published import Digest
+
+__all__ = ["LOCK_NAME", "Locked", "read_lock", "write_lock"]
+
+LOCK_NAME: Final = "assets.lock.json"
+"""The name of a lock, which is beside the manifests."""
+
+A025 = code(
+    "A025",
+    Severity.ERROR,
+    "A lock of digests cannot be used.",
+    "Restore it from where the manifests are kept, or remove it and record again.",
+)
+_CODES: Final = DocumentCodes(A025, A025, A025, A025)
+
+
+class Locked(Document):
+    """The digest and the size of a file as it was seen."""
+
+    sha256: Digest
+    bytes: Annotated[int, Field(strict=True, ge=0, le=FILE_BYTES)]
+
+
+class Lock(Document):
+    """All digests that were seen, by `<canonical name>/<path>`."""
+
+    schema_: Literal["asset-lock/1"] = Field(alias="schema")
+    files: dict[Annotated[str, StringConstraints(max_length=400)], Locked]
+
+
+def read_lock(path: Path) -> dict[str, Locked]:
+    """Read a lock; one that is not there has no digests.
+
+    Raises:
+        RegistryError: A025 and J001 to J007.
+
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limits.JSON_BYTES + 1)
+    except FileNotFoundError:
+        return {}
+    value = read_json(data, os.fspath(path))
+    return dict(validate(Lock, value, os.fspath(path), _CODES).files)
+
+
+def write_lock(path: Path, files: Mapping[str, Locked]) -> None:
+    """Write a lock, whole or not at all."""
+    document = {
+        "schema": "asset-lock/1",
+        "files": {name: files[name].model_dump() for name in sorted(files)},
+    }
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    part.replace(path)
