@@ -23,8 +23,6 @@ PROCESSES: Final = 4096
 _SEARCH_NS: Final = 250_000_000
 """How long a descendant may stay unseen: looking for them reads every process."""
 _BYTES: Final = 4096
-_UNSTARTED: Final = "there is no process yet"
-_ENDED: Final = "the process has ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,13 @@ class ProcessSource:
 
     def read(self, now_ns: int) -> Sequence[int | None]:
         """Read all series: hundredths of a second, bytes, threads, processes."""
-        if self._pid is None:
-            return self._nothing(_UNSTARTED)
-        stats = self._stats(now_ns)
+        stats = self._stats(now_ns) if self._pid is not None else []
         if not stats:
-            return self._nothing(_ENDED)
+            # Before its start and after its end there is nothing to read.
+            if self._pid is not None and not self._known:
+                for one in self.series:
+                    self.gaps.note(one.name, "the process ended before it was seen")
+            return [None] * len(self.series)
         ticks = sum(one.ticks for one in stats)
         self._lost_ticks += max(self._last_ticks - ticks - self._lost_ticks, 0)
         self._last_ticks = ticks + self._lost_ticks
@@ -94,11 +94,6 @@ class ProcessSource:
 
     def close(self) -> None:
         """Nothing is held open."""
-
-    def _nothing(self, why: str) -> list[int | None]:
-        for one in self.series:
-            self.gaps.note(one.name, why)
-        return [None] * len(self.series)
 
     def _stats(self, now_ns: int) -> list[_Stat]:
         assert self._pid is not None  # noqa: S101  asked for before

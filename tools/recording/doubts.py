@@ -74,7 +74,6 @@ _ALIKE_SHARE: Final = 0.95
 _ALIKE_INTERVALS: Final = 20
 _GAPS_SHOWN: Final = 20
 _MISSED_SHARE: Final = 0.01
-_ENDED: Final = ("the process has ended", "there is no process yet")
 
 
 def doubts(
@@ -186,10 +185,8 @@ def _alike(recording: Recording, one: Series, other: Series) -> tuple[int, int]:
 def _gaps(recording: Recording) -> Iterator[Finding]:
     gaps = sorted(recording.gaps.counts.items(), key=lambda one: -one[1])
     for (series, why), count in gaps[:_GAPS_SHOWN]:
-        ended = why in _ENDED
         what = f"{count} reading{'' if count == 1 else 's'}: {why}"
-        severity = Severity.INFO if ended else None
-        yield finding(GAPS, series, what, severity=severity)
+        yield finding(GAPS, series, what)
     if len(gaps) > _GAPS_SHOWN:
         what = f"{len(gaps) - _GAPS_SHOWN} more series or reasons"
         yield finding(GAPS, "-", what)

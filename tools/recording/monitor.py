@@ -128,6 +128,11 @@ class Monitor:
         elif kind is None:
             raise self._failure
 
+    @property
+    def stopped(self) -> bool:
+        """Whether recording ended early: it is full, or reading failed."""
+        return self.recording.full or self._failure is not None
+
     def sample(self) -> None:
         """Read every source once, now."""
         now = self._clock.monotonic_ns()
