@@ -5,6 +5,7 @@ What is no JSON text at all is refused here, by its first bytes.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,7 @@ V004 = code(
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _SPACE: Final = b" \t\r\n"
+_BLANK: Final = re.compile(rb"[ \t\r\n]*")
 _MAGIC: Final = (
     (b"\x10\x00\x04\x46\x78\x54\x16\x00", "a Fuchsia trace (FXT)"),
     (b"SQLite format 3\x00", "an SQLite database, as nvprof and nsys write them"),
@@ -157,10 +159,11 @@ class Window:
         data: the bytes held; those before `at` are done with.
         at: where the rest begins in `data`.
         ended: whether `data` reaches to the end of the text.
+        doubtful: up to which offset the text is to be read with care.
 
     """
 
-    __slots__ = ("_before", "_source", "at", "data", "ended")
+    __slots__ = ("_before", "_source", "at", "data", "doubtful", "ended")
 
     def __init__(self, source: Iterator[bytes]) -> None:
         """Begin before the first block."""
@@ -169,6 +172,7 @@ class Window:
         self.data = b""
         self.at = 0
         self.ended = False
+        self.doubtful = 0
 
     @property
     def offset(self) -> int:
@@ -203,12 +207,9 @@ class Window:
     def peek(self) -> bytes:
         """The next byte that is no space, left in place; empty at the end."""
         while True:
-            rest = self.data
-            at = self.at
-            while at < len(rest) and rest[at] in _SPACE:
-                at += 1
-            self.at = at
-            if at < len(rest):
-                return rest[at : at + 1]
+            blank = _BLANK.match(self.data, self.at)
+            self.at = self.at if blank is None else blank.end()
+            if self.at < len(self.data):
+                return self.data[self.at : self.at + 1]
             if not self.fill(1):
                 return b""

@@ -28,6 +28,8 @@ V003 = code(
 
 _EVENTS: Final = "traceEvents"
 _LATER: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
+_PADDING: Final = re.compile(rb"\x00+")
+_MARKS: Final = re.compile(rb'\\.|["\[\]{}]', re.DOTALL)
 _PEEK: Final = 4 * limits.KIB
 _KINDS: Final = (
     ({"traces"}, "a Cloud Trace list of spans"),
@@ -201,13 +203,12 @@ class Container:
 
     def _behind(self) -> bool:
         """Look at what follows the end of an array or object."""
-        following = self._window.peek()
         if not self._arrays:
             return self._none()
-        if not following or not self._window.data[self._window.at :].strip(b"\x00 \n"):
-            if following and not self._window.ended:
-                self._window.fill(len(self._window) + 1)
-                return self._behind()
+        while self._window.peek() == b"\x00":  # of a file that was made too long
+            padding = _PADDING.match(self._window.data, self._window.at)
+            self._window.at += 1 if padding is None else len(padding[0])
+        if not self._window.peek():
             return False
         if not self.broken:
             self._found.damage(self._window.offset)
@@ -231,6 +232,3 @@ class Container:
                 kind = f"broken JSON from byte {self._found.corrupt_at[0]} on"
         what = f"it is {kind}, and has no `{_EVENTS}`"
         raise RegistryError(finding(V003, str(self._path), what))
-
-
-_MARKS: Final = re.compile(rb'\\.|["\[\]{}]', re.DOTALL)

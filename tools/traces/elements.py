@@ -55,7 +55,9 @@ def elements(
     state = _Salvage(window, found, decode, broken=broken)
     while not state.done:
         window.fill(limits.BLOCK_BYTES)
-        batch = None if state.broken else _sound(window, decode)
+        batch = None
+        if not state.broken and window.offset >= window.doubtful:
+            batch = _sound(window, decode)
         if batch is None:
             batch = state.read()
         if batch is not None and batch[1]:
@@ -70,7 +72,7 @@ def _sound(window: Window, decode: Decode) -> tuple[bytes, list[Any]] | None:
     for _ in range(limits.BACK_OFFS):
         cut = _cut(data, window.at, end)
         if cut is None:
-            return None
+            break
         end, following = cut
         piece = b"[%b]" % data[window.at : end]
         try:
@@ -79,6 +81,7 @@ def _sound(window: Window, decode: Decode) -> tuple[bytes, list[Any]] | None:
             continue
         window.at = following
         return piece, events
+    window.doubtful = window.offset + len(window)
     return None
 
 
@@ -124,7 +127,17 @@ class _Salvage:
 
     """
 
-    __slots__ = ("_decode", "_found", "_kept", "_window", "broken", "closed", "done")
+    __slots__ = (
+        "_decode",
+        "_found",
+        "_kept",
+        "_last",
+        "_size",
+        "_window",
+        "broken",
+        "closed",
+        "done",
+    )
 
     def __init__(
         self, window: Window, found: Found, decode: Decode, *, broken: bool
@@ -133,18 +146,21 @@ class _Salvage:
         self._found = found
         self._decode = decode
         self._kept: list[str] = []
+        self._size = limits.SALVAGE_BYTES
+        self._last = False
         self.broken = broken
         self.closed = False
         self.done = False
 
     def read(self) -> tuple[bytes, list[Any]] | None:
         """Read all whole events of the window; hold more of the file if none is."""
-        text = scannable(self._window.data[self._window.at :])
-        at = self._walk(text)
-        done_bytes = len(text_bytes(text[:at]))
-        self._window.at += done_bytes
-        if not self.done and not done_bytes:
-            self._window.fill(2 * len(self._window) + 1)
+        window = self._window
+        window.fill(self._size)
+        text = scannable(window.data[window.at : window.at + self._size])
+        self._last = window.ended and self._size >= len(window)
+        done = len(text_bytes(text[: self._walk(text)]))
+        window.at += done
+        self._size = limits.SALVAGE_BYTES if done else 2 * self._size
         return self._flush()
 
     def _walk(self, text: str) -> int:
@@ -159,7 +175,7 @@ class _Salvage:
             else:
                 return self._nothing_more(text)
             if at == len(text):
-                if self._window.ended:
+                if self._last:
                     self._found.unterminated = self.done = True
                 return at
             if text[at] == "]" and not self.broken:
@@ -205,7 +221,7 @@ class _Salvage:
 
     def _wait(self, trouble: Broken, rest: int) -> bool:
         """Whether more of the file may make an event of what is cut off here."""
-        return trouble.cut and not self._window.ended and rest < limits.EVENT_BYTES
+        return trouble.cut and not self._last and rest < limits.EVENT_BYTES
 
     def _lose(self, text: str, at: int, *, cut: bool) -> None:
         """Count a lost event, unless it is a part of one that was counted."""
@@ -213,7 +229,7 @@ class _Salvage:
             return
         self.broken = True
         self._found.bad_events += 1
-        if cut and self._window.ended:
+        if cut and self._last:
             self._found.unterminated = True
         else:
             before = len(text_bytes(text[:at]))
@@ -221,7 +237,7 @@ class _Salvage:
 
     def _nothing_more(self, text: str) -> int:
         """No event begins in the rest of a text."""
-        if self._window.ended:
+        if self._last:
             self.done = True
             self._found.unterminated |= not text.rstrip().endswith(("]", "}"))
             return len(text)

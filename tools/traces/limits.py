@@ -22,7 +22,7 @@ METADATA_BYTES: Final = 32 * MIB
 """How much beside the events is kept, all other keys of the file together."""
 METADATA_KEYS: Final = 1000
 """The most keys beside `traceEvents`; more of them are no trace."""
-EVENT_KEYS: Final = 512
+EVENT_KEYS: Final = 128
 """The most different keys that the events of a file may have."""
 
 UNPACKED_BYTES: Final = 256 * GIB
@@ -35,10 +35,12 @@ Deflate reaches 1,032 with bytes that are all alike; traces reach 10 to 60.
 UNPACKED_FREE_BYTES: Final = 64 * MIB
 """How much may be unpacked before the ratio is looked at."""
 
-SALVAGE_PASSES: Final = 8
+SALVAGE_PASSES: Final = 16
 """How often a broken stretch may be scanned, on average, in search of events."""
 SALVAGE_TRY_BYTES: Final = 512
 """What a failed try to read an event counts at least, in bytes scanned."""
+SALVAGE_BYTES: Final = 32 * KIB
+"""How much is looked at event by event at once, if an event is no longer than that."""
 BACK_OFFS: Final = 4
 """At how many places a block is cut before it is looked at event by event."""
 CORRUPT_PLACES: Final = 10

@@ -25,6 +25,8 @@ __all__ = [
 
 _TAIL: Final = 12
 """A number, literal or escape that the end of a text cuts is shorter than this."""
+_DEEP: Final = 8192
+"""What an event that nests too deeply counts as; it takes as long to refuse."""
 _LONE: Final = range(0xD800, 0xE000)
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
@@ -90,7 +92,7 @@ def read_value(text: str, at: int) -> tuple[Any, int, bool]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except RecursionError:
-        raise Broken(cut=False, scanned=0) from None
+        raise Broken(cut=False, scanned=_DEEP) from None
     except json.JSONDecodeError as error:
         unended = error.msg.startswith("Unterminated string")
         cut = unended or error.pos >= len(text) - _TAIL
