@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-# LR
+from tools.commands.load_running import run
 
 if TYPE_CHECKING:
+    from tools.load.items import Item
     from tools.load.requests import Plan
 
 __all__ = ["app", "plan", "show"]
@@ -28,6 +29,21 @@ class Weights(StrEnum):
 
     QUANTILE = "quantile"
     DRAWN = "drawn"
+
+
+class Wanted(TypedDict):
+    """The options of a plan apart from its items: those of `make_plan`."""
+
+    popularity: str
+    arrivals: str
+    requests: int | None
+    duration: float | None
+    max_per_item: int | None
+    covering: bool
+    seed: int
+    shuffle_ranks: bool
+    drawn_weights: bool
+    trims_compatible: bool
 
 
 class Form(StrEnum):
@@ -125,15 +141,14 @@ def plan(
     ] = False,
 ) -> None:
     """Write a plan of requests: which item, and when."""
-    from tools.load.items import read_items, select
     from tools.load.plan import make_plan, write_plan
 
     if arrivals is not None and concurrent is not None:
         raise typer.BadParameter("give either --arrivals or --concurrent")
-    made = make_plan(
-        select(read_items(items), models, models_percentage),
-        popularity,
-        arrivals or f"closed:concurrency={1 if concurrent is None else concurrent}",
+    workers = 1 if concurrent is None else concurrent
+    wanted = Wanted(
+        popularity=popularity,
+        arrivals=arrivals or f"closed:concurrency={workers}",
         requests=requests,
         duration=duration,
         max_per_item=max_per_item,
@@ -143,6 +158,7 @@ def plan(
         drawn_weights=weights is Weights.DRAWN,
         trims_compatible=trims_compatible,
     )
+    made = make_plan(_items(items, models, models_percentage, wanted), **wanted)
     write_plan(made, output)
     _print(made, Form.JSON if json_output else Form.TABLE)
     if not json_output:
@@ -164,6 +180,28 @@ def show(
     _print(read_plan(plan), Form.JSON if json_output else form)
 
 
+def _items(
+    items: str, models: str | None, percentage: str | None, wanted: Wanted
+) -> tuple[Item, ...]:
+    """The items that were asked for.
+
+    Raises:
+        RegistryError: the problems of the items and those of all other options.
+    """
+    from registry.documents.findings import RegistryError
+    from tools.load.items import read_items, select
+    from tools.load.ordering import read_order
+
+    try:
+        return select(read_items(items), models, percentage)
+    except RegistryError as error:
+        try:
+            read_order(["any"], **wanted)
+        except RegistryError as other:
+            raise RegistryError([*error.findings, *other.findings]) from None
+        raise
+
+
 def _print(made: Plan, form: Form) -> None:
     from tools.load import plan_text
     from tools.load.plan_statistics import statistics
@@ -179,4 +217,4 @@ def _print(made: Plan, form: Form) -> None:
         typer.echo("\n".join(plan_text.as_lines(facts)))
 
 
-# LR2
+app.command()(run)

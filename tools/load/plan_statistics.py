@@ -11,7 +11,7 @@ from tools.load.popularity import effective_items, entropy
 from tools.load.requests import Plan
 from tools.load.streams import Floats, Integers
 
-__all__ = ["BINS", "statistics"]
+__all__ = ["BINS", "nominal_rate", "statistics"]
 
 BINS: Final = 20
 """Into how many parts the histogram of arrivals divides the load."""
@@ -74,7 +74,7 @@ def _schedule(plan: Plan) -> dict[str, Any] | None:
     span = plan.span_ns / _SECOND
     facts: dict[str, Any] = {
         "span_seconds": span,
-        "nominal_rate": _nominal_rate(plan),
+        "nominal_rate": nominal_rate(plan),
         "realised_rate": _rounded(len(at) / span) if span else None,
         # A Poisson count's square root is its standard deviation.
         "realised_rate_error": _rounded(math.sqrt(len(at)) / span) if span else None,
@@ -90,7 +90,8 @@ def _schedule(plan: Plan) -> dict[str, Any] | None:
     return facts
 
 
-def _nominal_rate(plan: Plan) -> float | None:
+def nominal_rate(plan: Plan) -> float | None:
+    """The arrivals a second that were asked for, if any were."""
     values = plan.header.arrivals.values
     rate = values.get("rate")
     if not isinstance(rate, float):

@@ -1,0 +1,1 @@
+"""Systems under test that load can be run on: programs, web services, functions."""
