@@ -22,7 +22,7 @@ from typing import IO, Final, Self
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 
-__all__ = ["Child", "Ended", "run_child"]
+__all__ = ["Child", "Ended", "first_ended", "run_child"]
 
 GRACE_SECONDS: Final = 5.0
 
@@ -222,6 +222,42 @@ class Child:
                 return False
             time.sleep(0.005)
         return True
+
+
+def first_ended(
+    children: Sequence[Child], seconds: float | None = None
+) -> Child | None:
+    """Wait until one of several programs ended.
+
+    Args:
+        children: the programs.
+        seconds: how long at most; without end if None.
+
+    Returns:
+        The first of them, in their order, that ended, or None if all run still.
+    """
+    limit = None if seconds is None else time.monotonic() + seconds
+    while True:
+        for child in children:
+            if child.ended is not None:
+                return child
+        left = None if limit is None else limit - time.monotonic()
+        if left is not None and left <= 0:
+            return None
+        _wait_for_any(children, left)
+
+
+def _wait_for_any(children: Sequence[Child], seconds: float | None) -> None:
+    """Sleep until one ended, or for a moment where that cannot be waited for."""
+    known = [child._pidfd for child in children]  # noqa: SLF001  this module's own
+    handles = [handle for handle in known if handle is not None]
+    if len(handles) < len(known):
+        time.sleep(0.005 if seconds is None else min(0.005, seconds))
+        return
+    poll = select.poll()
+    for handle in handles:
+        poll.register(handle, select.POLLIN)
+    poll.poll(None if seconds is None else max(seconds, 0) * 1000)
 
 
 def run_child(

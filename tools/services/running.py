@@ -140,6 +140,11 @@ class Service:
         return self._child
 
     @property
+    def started(self) -> bool:
+        """Whether it was started."""
+        return self._child is not None
+
+    @property
     def problems(self) -> tuple[Finding, ...]:
         """What went wrong beside the server, for example with its log."""
         problem = None if self._output is None else self._output.problem
@@ -149,6 +154,16 @@ class Service:
         """The last lines that it printed."""
         return [] if self._output is None else self._output.tail(lines)
 
+    def last(self) -> str:
+        """The end of its output, short enough for a finding, to follow a sentence."""
+        text = " | ".join(line.strip() for line in self.tail(_SHOWN_LINES))
+        if not text:
+            return "; it printed nothing"
+        cut = (
+            text if len(text) <= _SHOWN_CHARACTERS else "…" + text[-_SHOWN_CHARACTERS:]
+        )
+        return f"; its last output: {cut}"
+
     def check(self) -> None:
         """See that it still runs.
 
@@ -157,7 +172,15 @@ class Service:
         """
         ended = self.child.ended
         if ended is not None:
-            raise RegistryError([self._finding(F021, ending(ended) + self._last())])
+            self._close()
+            raise RegistryError([self._finding(F021, ending(ended) + self.last())])
+
+    def wait(self) -> Ended:
+        """Wait until it ends by itself; what it left behind is ended then."""
+        self.child.wait(None)
+        self._close()
+        assert self.ended is not None  # noqa: S101  closed
+        return self.ended
 
     def stop(self) -> Ended:
         """End it as its spec says: its signal, its grace, then SIGKILL."""
@@ -250,7 +273,7 @@ class Service:
                 self.ready_seconds = passed
                 return
             if passed >= limit:
-                what = f"after {passed:.1f} s {lacks}{self._last()}"
+                what = f"after {passed:.1f} s {lacks}{self.last()}"
                 raise RegistryError([self._finding(F015, what)])
             self.child.wait(min(pause, limit - passed))
             pause = min(2 * pause, self._interval)
@@ -261,7 +284,7 @@ class Service:
             return
         # What it printed last arrives through the pipe after its end is known.
         self._close()
-        what = f"after {passed:.1f} s {ending(ended)}{self._last()}"
+        what = f"after {passed:.1f} s {ending(ended)}{self.last()}"
         raise RegistryError([self._finding(F014, what)])
 
     @property
@@ -276,16 +299,6 @@ class Service:
                 self.stop()
         finally:
             self._open.close()
-
-    def _last(self) -> str:
-        """The end of its output, short enough for a finding."""
-        text = " | ".join(line.strip() for line in self.tail(_SHOWN_LINES))
-        if not text:
-            return "; it printed nothing"
-        cut = (
-            text if len(text) <= _SHOWN_CHARACTERS else "…" + text[-_SHOWN_CHARACTERS:]
-        )
-        return f"; its last output: {cut}"
 
     def _finding(self, kind: Code, what: str) -> Finding:
         where = self.log or self.spec.command[0]

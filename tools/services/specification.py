@@ -98,7 +98,8 @@ def read_signal(value: object) -> signal.Signals:
     Raises:
         ValueError: it is none that a server can be asked to end by.
     """
-    name = str(value).upper().removeprefix("SIG")
+    name = value.name if isinstance(value, signal.Signals) else str(value)
+    name = name.upper().removeprefix("SIG")
     if name not in _SIGNALS:
         raise ValueError(f"it must be one of {', '.join(_SIGNALS)}")
     return signal.Signals[f"SIG{name}"]
