@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ __all__ = [
     "MARKER",
     "Reuse",
     "experiment_folder",
+    "foreign",
     "host_label",
     "is_marked",
     "new_run_id",
@@ -46,10 +48,11 @@ _RUN_ID: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{12}")
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _RUN_FILES: Final = re.compile(
     r"(?:\.?(?:run|result)\.json(?:\.part)?|stdout|stderr"
-    r"|\.?(?:trace\.json(?:\.gz)?|samples\.csv)(?:[.-][A-Za-z0-9_-]{1,40})?)"
+    r"|\.?(?:trace\.json(?:\.gz)?|samples\.csv)(?:[.-][A-Za-z0-9_-]{1,40}){0,2})"
 )
 _OWN_FILES: Final = re.compile(
-    r"\.?(?:powerkit-experiment\.json|row\.json|matrix\.json|comparison\.json"
+    r"\.?(?:powerkit-experiment\.json|row\.json|matrix\.(?:json|lock)|comparison\.json"
+    r"|plan\.jsonl|service\.log(?:\.1)?|service-trace\.json"
     r"|(?:combined|compared)[A-Za-z0-9._+-]{0,200}\.json(?:\.gz)?)(?:\.part)?"
 )
 _DEPTH: Final = 4
@@ -82,17 +85,17 @@ LINK = code(
 )
 
 
-class Reuse:
+class Reuse(StrEnum):
     """What to do with a folder that holds runs already."""
 
-    REFUSE: Final = "refuse"
-    APPEND: Final = "append"
-    OVERWRITE: Final = "overwrite"
+    REFUSE = "refuse"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
 
 
 def host_label(name: str) -> str:
     """Make a folder's name of a host's name, which never enters a record."""
-    label = re.sub(r"[^A-Za-z0-9._+-]", "-", name.split(".")[0]).strip("-._+")
+    label = re.sub(r"[^A-Za-z0-9._+-]", "-", name.partition(".")[0]).strip("-._+")
     return label[:100] or "host"
 
 
@@ -140,14 +143,14 @@ def new_run_id(now: datetime | None = None) -> str:
 
 
 def open_folder(
-    folder: Path, base: Path, reuse: str, about: dict[str, str] | None = None
+    folder: Path, base: Path, reuse: Reuse, about: dict[str, str] | None = None
 ) -> None:
     """Make a folder for runs, or take one that is there.
 
     Args:
         folder: the folder, below ``base``.
         base: the folder of all results; below it no symbolic link is followed.
-        reuse: what to do where runs lie already: one of ``Reuse``.
+        reuse: what to do where runs lie already: refuse, add or delete.
         about: name and description, kept in the marker.
 
     Raises:
@@ -178,6 +181,22 @@ def is_marked(folder: Path) -> bool:
         return False
 
 
+def foreign(folder: Path) -> list[Finding]:
+    """Return what keeps a folder from being deleted; nothing for one that is empty."""
+    return _looked_through(folder)[2][:20]
+
+
+def _looked_through(folder: Path) -> tuple[list[Path], list[Path], list[Finding]]:
+    """Return the files and folders that are ours, and findings on all else."""
+    if folder.is_symlink() or not folder.is_dir():
+        return [], [], [finding(LINK, str(folder), "it is no folder")]
+    if not any(folder.iterdir()):
+        return [], [folder], []
+    files: list[Path] = []
+    folders: list[Path] = []
+    return files, folders, list(_inventory(folder, files, folders, _DEPTH))
+
+
 def remove_ours(folder: Path) -> None:
     """Delete a folder of runs with all that is in it, if all of it is ours.
 
@@ -187,21 +206,16 @@ def remove_ours(folder: Path) -> None:
     Raises:
         RegistryError: B012, B013; nothing was deleted then.
     """
-    if folder.is_symlink() or not folder.is_dir():
-        raise RegistryError(finding(LINK, str(folder), "it is no folder"))
-    files: list[Path] = []
-    folders: list[Path] = []
-    found = list(_inventory(folder, files, folders, _DEPTH))
+    files, folders, found = _looked_through(folder)
     if found:
         raise RegistryError(found[:20])
     for path in files:
-        # The marker goes last: what an interruption leaves is still known as ours.
-        if path.parent != folder or path.name != MARKER:
+        if path.name != MARKER:
             path.unlink()
-    for path in reversed(folders[1:]):
+    for path in reversed(folders):
+        # A marker goes last: what an interruption leaves is still known as ours.
+        (path / MARKER).unlink(missing_ok=True)
         path.rmdir()
-    (folder / MARKER).unlink()
-    folder.rmdir()
 
 
 def _inventory(
@@ -247,7 +261,9 @@ def _listed(folder: Path) -> frozenset[str]:
         listed = read_document(record).get("files")
     except RegistryError:
         return frozenset()
-    names = [one.get("path") for one in listed or () if isinstance(one, dict)]
+    if not isinstance(listed, list):
+        return frozenset()
+    names = [one.get("path") for one in listed if isinstance(one, dict)]
     return frozenset(name for name in names if isinstance(name, str))
 
 

@@ -137,13 +137,15 @@ class Run(Document):
         wall_seconds: From its start until its end was seen.
         user_seconds: Processor time in user mode, with children that it waited for.
         system_seconds: The same in the kernel.
-        max_rss_bytes: The most memory that it held at once.
+        max_rss_bytes: The most memory that it held at once; None if that was less than
+            this kit's own, below which the kernel's number says nothing about a child.
         returncode: Its exit code, minus the signal that ended it, or None if it could
             not be started.
         timed_out: Whether it was ended since its time was over.
         phases: Seconds of each phase that it reported, such as ``init``.
         performance: What it reported of its performance; more is better.
         performance_unit: The unit of that.
+        trace: What the reader of traces found in its trace.
         monitors: Summary of each column that was sampled, and what was missing.
         service: The service that it ran against.
         problems: Why it does not count, although it may have ended well.
@@ -172,12 +174,13 @@ class Run(Document):
     wall_seconds: Seconds
     user_seconds: Seconds
     system_seconds: Seconds
-    max_rss_bytes: Count
+    max_rss_bytes: Count | None
     returncode: int | None
     timed_out: bool
     phases: dict[str, Seconds] = Field(default_factory=dict)
     performance: float | None = None
     performance_unit: Text | None = None
+    trace: dict[str, int | bool | str] | None = None
     monitors: dict[str, Any] = Field(default_factory=dict)
     service: dict[str, Any] | None = None
     problems: tuple[Text, ...] = ()

@@ -1,0 +1,388 @@
+"""`powerkit bench compare`: is one variant faster, and does it need less energy?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from registry.gate import terminal
+from tools.commands.after_dashes import after_dashes
+from tools.commands.bench_grouping import grouped
+from tools.commands.bench_options import Conditions, Form, Format, Outlet, What
+
+if TYPE_CHECKING:
+    from tools.experiments.comparison import Comparison
+    from tools.experiments.launching import Place
+    from tools.experiments.ratios import Ratio
+    from tools.experiments.record import Run
+    from tools.experiments.sides import Sides
+    from tools.experiments.spec import Spec
+
+__all__ = ["compare"]
+
+_ROUNDS: Final = 10
+_SPECS: Final = frozenset({".yaml", ".yml"})
+
+
+class Combined(StrEnum):
+    """Which traces are combined."""
+
+    NONE = "none"
+    ALL = "all"
+    PER_WORKLOAD = "per-workload"
+
+
+class Statistic(StrEnum):
+    """What of a variant's runs is compared."""
+
+    MEDIAN = "median"
+    MEAN = "mean"
+
+
+class Interval(StrEnum):
+    """How an interval is found."""
+
+    PERCENTILE = "percentile"
+    BCA = "bca"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparing:
+    """Options of the comparison itself."""
+
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="The baseline: a variant, a folder of runs, a SPEC or a command."
+        ),
+    ] = None
+    candidate: Annotated[
+        str | None, typer.Option(help="The candidate, of the same kind.")
+    ] = None
+    baseline_env: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE for the baseline only.")
+    ] = None
+    candidate_env: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE for the candidate only.")
+    ] = None
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each variant; 10 by default.")
+    ] = None
+    interleave: Annotated[
+        bool,
+        typer.Option(
+            "--interleave/--no-interleave",
+            help="In each round both variants, in random order.",
+        ),
+    ] = True
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="wall, cpu, performance, memory, energy, phase:NAME, energy:COLUMN."
+        ),
+    ] = "wall"
+    statistic: Annotated[Statistic, typer.Option(help="Of a variant's runs.")] = (
+        Statistic.MEDIAN
+    )
+    interval: Annotated[Interval, typer.Option(help="Kind of bootstrap interval.")] = (
+        Interval.PERCENTILE
+    )
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")
+    ] = 0.95
+    resamples: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="Of the bootstrap.")
+    ] = 9999
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw speed-ups: a file .svg, .png or .pdf.")
+    ] = None
+
+
+@grouped
+def compare(
+    context: typer.Context,
+    what: What,
+    conditions: Conditions,
+    outlet: Outlet,
+    comparing: Comparing,
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SPEC | FOLDER]",
+            help="An experiment with variants, or runs of one.",
+            exists=True,
+        ),
+    ] = None,
+    *,
+    combine: Annotated[
+        Combined, typer.Option(help="Combine traces: none, all or per-workload.")
+    ] = Combined.NONE,
+    form: Format = Form.TABLE,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Short for --format json.")
+    ] = False,
+) -> None:
+    """Compare two variants: ratios with intervals, and a verdict for each workload.
+
+    Runs that exist are compared as they are; else both variants are run in rounds.
+    """
+    from tools.experiments.comparison import compare as compared
+    from tools.experiments.metrics import metric
+    from tools.experiments.ratios import Method
+
+    wanted = metric(comparing.metric)
+    command = after_dashes(context)
+    sides = _existing(source, comparing, command or what.workload)
+    place = None
+    if sides is None:
+        made = _wanted(source, what, conditions, comparing, command)
+        sides, place = _performed(made, outlet, conditions, comparing)
+    method = Method(
+        comparing.statistic.value,
+        comparing.interval.value,
+        comparing.confidence,
+        comparing.resamples,
+        conditions.seed or 0,
+        sides.interleaved,
+    )
+    traces = _combined([*sides.baseline, *sides.candidate], place, combine)
+    result = compared(sides.baseline, sides.candidate, wanted, method)
+    _keep(result, place)
+    _plot(result, comparing.plot)
+    _show(result, place, Form.JSON if json_output else form, traces)
+    if not all(one.accepted for one in (*sides.baseline, *sides.candidate)):
+        raise typer.Exit(terminal.EXIT_FINDINGS)
+
+
+def _existing(
+    source: Path | None, comparing: Comparing, runs_something: object
+) -> Sides | None:
+    """Read the runs that are to be compared, if they exist already."""
+    from tools.experiments.record import read_runs
+    from tools.experiments.sides import BASELINE, CANDIDATE, sides_of_runs
+
+    one, other = comparing.baseline, comparing.candidate
+    if source is not None and source.is_dir():
+        if runs_something:
+            raise typer.BadParameter("runs that exist need no command")
+        names = one or BASELINE, other or CANDIDATE
+        return sides_of_runs(read_runs(source), None, *names)
+    if source is not None or runs_something or one is None or other is None:
+        return None
+    if Path(one).is_dir() != Path(other).is_dir():
+        raise typer.BadParameter("--baseline and --candidate are of different kinds")
+    if not Path(one).is_dir():
+        return None
+    old, new = read_runs(Path(one)), read_runs(Path(other))
+    return sides_of_runs(old, new, BASELINE, CANDIDATE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be run: both variants in one experiment, or an experiment each."""
+
+    spec: Spec
+    other: Spec | None
+    baseline: str
+    candidate: str
+
+
+def _wanted(
+    source: Path | None,
+    what: What,
+    conditions: Conditions,
+    comparing: Comparing,
+    command: Sequence[str] | None,
+) -> _Wanted:
+    """Read or make the experiment of both variants, or one of each."""
+    from tools.commands.bench_setup import base_spec, conditioned
+    from tools.experiments.sides import BASELINE, CANDIDATE
+
+    one, other = comparing.baseline, comparing.candidate
+    if source is not None or what.workload or command:
+        spec = conditioned(base_spec(source, what, command), conditions)
+        spec = _with_variants(spec, comparing)
+        return _Wanted(spec, None, one or BASELINE, other or CANDIDATE)
+    if one is None or other is None:
+        raise typer.BadParameter(
+            "give a SPEC or FOLDER, --baseline and --candidate, or a command after --"
+        )
+    if Path(one).suffix in _SPECS and Path(other).suffix in _SPECS:
+        specs = [base_spec(Path(path), what, None) for path in (one, other)]
+        first, second = (conditioned(spec, conditions) for spec in specs)
+        return _Wanted(first, second, BASELINE, CANDIDATE)
+    spec = conditioned(_of_commands(what, one, other), conditions)
+    return _Wanted(spec, None, BASELINE, CANDIDATE)
+
+
+def _of_commands(what: What, one: str, other: str) -> Spec:
+    from tools.commands.bench_setup import base_spec
+    from tools.experiments.sides import BASELINE, CANDIDATE
+    from tools.experiments.spec import changed
+
+    try:
+        words = shlex.split(one), shlex.split(other)
+    except ValueError as error:
+        raise typer.BadParameter(f"a command cannot be read: {error}") from None
+    if not all(words):
+        raise typer.BadParameter("a command has no words")
+    variants = {
+        BASELINE: {"command": words[0]},
+        CANDIDATE: {"command": words[1]},
+    }
+    spec = base_spec(None, what, words[0])
+    return changed(spec, "the command line", {"variants": variants})
+
+
+def _with_variants(spec: Spec, comparing: Comparing) -> Spec:
+    """Make variants of what the options say of each side, or of TRIMS's two modes."""
+    from tools.commands.bench_setup import variables
+    from tools.experiments.sides import BASELINE, CANDIDATE
+    from tools.experiments.spec import changed
+
+    given = {
+        comparing.baseline or BASELINE: variables(comparing.baseline_env or ()),
+        comparing.candidate or CANDIDATE: variables(comparing.candidate_env or ()),
+    }
+    if len(given) < 2:
+        raise typer.BadParameter("--baseline and --candidate are the same")
+    named = spec.variants
+    if not named and spec.trims_environment:
+        modes = ("false", "true")
+        given = {
+            name: {"UPR_ENABLED": mode} | env
+            for (name, env), mode in zip(given.items(), modes, strict=True)
+        }
+    if not any(given.values()):
+        return spec
+    variants = {
+        name: (named[name].model_dump(exclude_unset=True) if name in named else {})
+        | {"env": (named[name].env if name in named else {}) | env}
+        for name, env in given.items()
+    }
+    return changed(spec, "the command line", {"variants": variants})
+
+
+def _performed(
+    wanted: _Wanted, outlet: Outlet, conditions: Conditions, comparing: Comparing
+) -> tuple[Sides, Place]:
+    """Run both variants in rounds."""
+    from dataclasses import replace
+
+    from tools.commands.bench_running import publish_results, watched
+    from tools.commands.bench_setup import place_of
+    from tools.experiments.launching import prepare
+    from tools.experiments.orders import compared
+    from tools.experiments.sides import Sides, paired_targets
+
+    spec, names = wanted.spec, (wanted.baseline, wanted.candidate)
+    pairs = paired_targets(spec, wanted.other, *names)
+    rounds = comparing.rounds or (spec.iterations if spec.iterations > 1 else _ROUNDS)
+    orders = compared(
+        pairs,
+        rounds=rounds,
+        warm_up=spec.warm_up,
+        seed=conditions.seed or 0,
+        interleave=comparing.interleave,
+    )
+    launch = prepare(spec, orders)
+    told = {"interleaved": comparing.interleave, "rounds": rounds}
+    launch = replace(launch, parameters={**launch.parameters, **told})
+    place = place_of(outlet)
+    runs = watched(launch, place, verbose=outlet.verbose)
+    publish_results(runs, None, outlet.publish)
+    parts = [[run for run in runs if run.variant == name] for name in names]
+    return Sides(parts[0], parts[1], comparing.interleave), place
+
+
+def _combined(runs: Sequence[Run], place: Place | None, combine: Combined) -> list[str]:
+    if combine is Combined.NONE:
+        return []
+    if place is None:
+        raise typer.BadParameter("--combine goes with runs that are made now")
+    from tools.experiments.combining import combine_each, combine_runs
+
+    if combine is Combined.ALL:
+        done = [combine_runs(runs, place.folder / "compared-all.json.gz")]
+    else:
+        done = combine_each(runs, place.folder)
+    return [str(path) for path in done]
+
+
+def _keep(result: Comparison, place: Place | None) -> None:
+    """Keep the comparison beside the runs that were made for it."""
+    from tools.experiments.files import write_document
+
+    if place is not None:
+        write_document(place.folder / "comparison.json", result.document())
+
+
+def _plot(result: Comparison, path: Path | None) -> None:
+    if path is None:
+        return
+    from tools.experiments.plots import plot_bars
+    from tools.experiments.series import comparison_bars
+
+    label = f"speed-up of {result.metric}"
+    plot_bars(comparison_bars(result), path, label=label, line=1.0)
+
+
+def _show(
+    result: Comparison, place: Place | None, form: Form, traces: Sequence[str]
+) -> None:
+    from registry.gate.report import print_findings
+    from tools.commands.bench_tables import print_table
+
+    energy = any(row.energy is not None for row in result.rows)
+    rows = [
+        {
+            "workload": row.workload,
+            f"baseline_{result.unit or 'performance'}": row.baseline,
+            f"candidate_{result.unit or 'performance'}": row.candidate,
+            **_ratio("speedup", row.speedup),
+            **(_ratio("energy", row.energy) if energy else {}),
+            "runs": f"{row.baseline_runs}/{row.candidate_runs}",
+            "failed": row.failed,
+        }
+        for row in result.rows
+    ]
+    document = result.document() | {"combined": list(traces)}
+    if place is not None:
+        document["folder"] = str(place.folder)
+    print_table(rows, form, document)
+    if form is Form.TABLE:
+        if result.findings:
+            print_findings(result.findings)
+        typer.echo(_in_words("all workloads", result.speedup, result))
+        if result.energy is not None:
+            typer.echo(_in_words("energy", result.energy, result))
+        for trace in traces:
+            typer.echo(f"combined: {trace}")
+        if place is not None:
+            typer.echo(f"runs: {place.folder}")
+
+
+def _ratio(name: str, ratio: Ratio | None) -> dict[str, Any]:
+    if ratio is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None} | {
+            f"{name}_verdict": None
+        }
+    return {
+        name: ratio.value,
+        f"{name}_low": ratio.low,
+        f"{name}_high": ratio.high,
+        f"{name}_verdict": ratio.verdict,
+    }
+
+
+def _in_words(name: str, ratio: Ratio, result: Comparison) -> str:
+    ends = ""
+    if ratio.low is not None and ratio.high is not None:
+        ends = f" [{ratio.low:.4g}, {ratio.high:.4g}] at {result.method.confidence:.0%}"
+    return f"{name}: {ratio.value:.4g}{ends}, {ratio.verdict}"

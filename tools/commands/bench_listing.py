@@ -1,0 +1,128 @@
+"""`powerkit bench list`, `plot` and `schema`: what lies there, and what may."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tools.commands.bench_options import Form, Format
+
+__all__ = ["list_runs", "plot", "schema"]
+
+Runs = Annotated[
+    Path,
+    typer.Argument(help="A folder of runs, or of folders of runs.", exists=True),
+]
+File = Annotated[
+    Path, typer.Option("--output", "-o", help="The file: .svg, .png or .pdf.")
+]
+
+
+class Kind(StrEnum):
+    """Kinds of plots."""
+
+    HEATMAP = "heatmap"
+    BARS = "bars"
+    BAND = "band"
+
+
+class Document(StrEnum):
+    """Documents that have a schema."""
+
+    EXPERIMENT = "experiment"
+    RUN = "run"
+    MATRIX = "matrix"
+
+
+def list_runs(
+    folder: Runs,
+    *,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only runs that do not count.")
+    ] = False,
+    form: Format = Form.TABLE,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Short for --format json.")
+    ] = False,
+) -> None:
+    """List the runs in a folder and below, the oldest first."""
+    from tools.commands.bench_running import shown_run
+    from tools.commands.bench_tables import print_table
+    from tools.experiments.record import read_runs
+
+    runs = [one for one in read_runs(folder) if not failed or not one.accepted]
+    document = {
+        "schema": "runs/1",
+        "folder": str(folder),
+        "failed": sum(not one.accepted for one in runs),
+        "runs": [one.model_dump(mode="json", by_alias=True) for one in runs],
+    }
+    form = Form.JSON if json_output else form
+    print_table([shown_run(one) for one in runs], form, document)
+    if form is Form.TABLE:
+        typer.echo(f"{len(runs)} runs, {document['failed']} failed")
+
+
+def plot(
+    folder: Runs,
+    output: File,
+    x: Annotated[str, typer.Option(help="The condition along x.")],
+    y: Annotated[
+        str | None, typer.Option(help="The condition along y, of a heat map.")
+    ] = None,
+    value: Annotated[
+        str, typer.Option(help="The metric: wall, performance, energy, phase:NAME …")
+    ] = "wall",
+    kind: Annotated[
+        Kind | None, typer.Option(help="By default a heat map with --y, else a band.")
+    ] = None,
+    *,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print the series that is drawn, too.")
+    ] = False,
+) -> None:
+    """Draw a metric over one condition or two: heat map, bars, or line with a band."""
+    from dataclasses import asdict
+
+    from tools.experiments import plots, series
+    from tools.experiments.metrics import metric
+    from tools.experiments.record import read_runs
+
+    chosen = kind or (Kind.BAND if y is None else Kind.HEATMAP)
+    if (chosen is Kind.HEATMAP) != (y is not None):
+        raise typer.BadParameter("a heat map needs --y, and nothing else takes it")
+    runs = read_runs(folder)
+    unit = metric(value).unit
+    label = f"{value} ({unit})" if unit else value
+    drawn: Any
+    if y is not None:
+        drawn = series.heat_map(runs, x, y, value)
+        plots.plot_heat_map(drawn, output, x=x, y=y, label=label)
+    elif chosen is Kind.BARS:
+        drawn = series.bars(runs, x, value)
+        plots.plot_bars(drawn, output, label=label)
+    else:
+        drawn = series.band(runs, x, value)
+        plots.plot_band(drawn, output, x=x, label=label)
+    if json_output:
+        document = {"schema": "plot/1", "kind": chosen.value, **asdict(drawn)}
+        typer.echo(json.dumps(document, indent=2, sort_keys=True))
+    else:
+        typer.echo(f"drawn: {output}")
+
+
+def schema(
+    document: Annotated[
+        Document | None, typer.Argument(help="Which; all of them by default.")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of experiments, records of runs and matrices."""
+    from tools.experiments.schemas import schemas
+
+    every = schemas()
+    shown = every if document is None else every[document.value]
+    typer.echo(json.dumps(shown, indent=2, sort_keys=True))
