@@ -248,8 +248,10 @@ def _body(response: requests.Response, offset: int) -> Body:
 
 def _chunks(response: requests.Response) -> Iterator[bytes]:
     try:
-        # The bytes as they are stored, also if the server calls them compressed.
-        yield from response.raw.stream(CHUNK, decode_content=False)
+        # As they are stored, also if the server calls them compressed, and as they
+        # come, so that nothing is lost of a connection that stalls.
+        while chunk := response.raw.read1(CHUNK, decode_content=False):
+            yield chunk
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise _web_error(error) from error
 
@@ -266,12 +268,10 @@ def _web_error(error: Exception) -> SourceError:
         requests.exceptions.ConnectTimeout: "no connection in time",
         requests.exceptions.ReadTimeout: "no answer in time",
         urllib3.exceptions.ReadTimeoutError: "no further bytes in time",
-        urllib3.exceptions.IncompleteRead: "the connection ended before the file did",
+        urllib3.exceptions.ProtocolError: "the connection broke",
         requests.exceptions.ConnectionError: "no connection",
     }
     what = next((text for kind, text in words.items() if isinstance(error, kind)), None)
-    if what is None and isinstance(error, urllib3.exceptions.ProtocolError):
-        what = "the connection broke"
     kind = type(error).__name__
     return SourceError(what or kind, again=not isinstance(error, forever))
 
