@@ -154,7 +154,7 @@ def test_a_stranger_with_its_number_is_never_touched(apart: Path, gone: Mark) ->
     with Child(SLEEP) as stranger:
         mark = Mark.of(stranger.pid)
         assert mark is not None
-        left_behind(apart, replace(mark, started=gone.started), gone)
+        left_behind(apart, replace(mark, started=f"{mark.started}0"), gone)
         assert find(apart).phase == "stale"
         said = stop_service(apart)
         assert said == "removed the state of a supervisor that was killed; nothing ran"
