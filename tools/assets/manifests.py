@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from registry.documents.findings import Severity, code
 from registry.documents.strict_yaml import Location, read_yaml
@@ -74,8 +74,8 @@ _CODES: Final = DocumentCodes(
     contradiction=code(
         "A023",
         Severity.ERROR,
-        "A manifest names files that cannot be kept.",
-        "Give each file a path of its own inside the folder of the manifest's thing.",
+        "A manifest names files that cannot be had or kept.",
+        "Give each file a URL, and a path of its own inside the folder of its thing.",
     ),
 )
 
@@ -87,6 +87,16 @@ Version = Annotated[
 ]
 
 
+def _several(value: object) -> object:
+    """One number is a list of one."""
+    return [value] if isinstance(value, str | int | float) else value
+
+
+Numbers = Annotated[
+    tuple[float, ...], Field(max_length=4096), BeforeValidator(_several)
+]
+
+
 class Parameters(Document):
     """An input or output of a model.
 
@@ -95,8 +105,8 @@ class Parameters(Document):
         name: its name in the model's graph.
         description: a text for people.
         dimensions: its shape, without the batch.
-        mean: what is subtracted: one number, or one a channel.
-        scale: what it is divided by then, in the same form.
+        mean: what is subtracted: one number for all channels, or one for each.
+        scale: what it is multiplied with then, in the same form.
         labels: the path of the file that names its values.
 
     """
@@ -105,8 +115,8 @@ class Parameters(Document):
     name: Line | None = None
     description: Words = ""
     dimensions: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(max_length=8)]
-    mean: Annotated[tuple[float, ...], Field(max_length=4096)] | float | None = None
-    scale: Annotated[tuple[float, ...], Field(max_length=4096)] | float | None = None
+    mean: Numbers | None = None
+    scale: Numbers | None = None
     labels: Line | None = None
 
 
@@ -138,7 +148,7 @@ class ManifestFile(Document):
     """
 
     path: Line
-    urls: Annotated[tuple[Url, ...], Field(min_length=1, max_length=16)]
+    urls: Annotated[tuple[Url, ...], Field(max_length=16)]
     sha256: Digest
     bytes: Annotated[int, Field(ge=0, le=FILE_BYTES)]
 
@@ -157,14 +167,21 @@ class Manifest(Document):
     framework: Framework | None = None
     inputs: Annotated[tuple[Parameters, ...], Field(max_length=64)] = ()
     outputs: Annotated[tuple[Output, ...], Field(max_length=64)] = ()
-    files: Annotated[tuple[ManifestFile, ...], Field(min_length=1, max_length=1000)]
+    files: Annotated[tuple[ManifestFile, ...], Field(max_length=1000)]
     attributes: Annotated[dict[Line, Line], Field(max_length=64, default_factory=dict)]
     large: bool = False
     hidden: bool = False
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
-        if problems := list(_path_problems([file.path for file in self.files])):
+        problems = _path_problems([file.path for file in self.files])
+        if not self.files:
+            problems.append((("files",), "files: there is none"))
+        for number, file in enumerate(self.files):
+            if not file.urls:
+                place = ("files", number, "urls")
+                problems.append((place, f"files[{number}].urls: there is none"))
+        if problems:
             raise contradictions(problems)
         return self
 

@@ -217,8 +217,8 @@ class _Reading:
                     type=self.text(*place, "type")[:200] or "tensor",
                     description=self.text(*place, "description")[:4000],
                     dimensions=tuple(map(int, shape))[:8],
-                    mean=self.one_or_many(*place, "parameters", "mean"),
-                    scale=self.one_or_many(*place, "parameters", "scale"),
+                    mean=self.numbers(*place, "parameters", "mean") or None,
+                    scale=self.numbers(*place, "parameters", "scale") or None,
                 )
             )
         return found
@@ -235,18 +235,10 @@ class _Reading:
             )
         ]
 
-    def one_or_many(self, *place: str | int) -> tuple[float, ...] | float | None:
-        found = self.numbers(*place)
-        if not found:
-            return None
-        return (
-            found[0] if isinstance(self.at(*place), str) and len(found) == 1 else found
-        )
-
     def numbers(self, *place: str | int) -> tuple[float, ...]:
         """Numbers of a list, or of a text: "[1, 2, 3]", "1,2,3" or one alone."""
         value = self.at(*place)
-        if value is None:
+        if not value:
             return ()
         parts = (
             value
