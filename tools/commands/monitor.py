@@ -332,4 +332,5 @@ def _report(
         separator = "," if form is Format.CSV else "\t"
         text = monitor_report.separated_rows(recording, summary, separator, full=full)
     monitor_report.put(text, output)
+    sys.stdout.flush()  # the table stands before what is said of it
     print_findings(summary.findings, file=sys.stderr)

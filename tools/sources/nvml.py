@@ -18,7 +18,7 @@ from typing import Any, Final
 from tools.readings.series import Gaps, Missing, Series
 from tools.sources.nvml_calls import calls_of
 from tools.sources.nvml_devices import Device, chosen, reason
-from tools.sources.nvml_questions import Call
+from tools.sources.nvml_questions import Call, running_calls
 
 __all__ = ["PROCESSES", "GpuProcess", "NvmlSource", "open_nvml"]
 
@@ -100,11 +100,7 @@ class NvmlSource:
         """
         found: list[GpuProcess] = []
         for device in self.devices:
-            try:
-                running = self._nvml.nvmlDeviceGetComputeRunningProcesses(device.handle)
-            except self._nvml.NVMLError:
-                continue  # said once, when it was opened
-            for one in running[:PROCESSES]:
+            for one in self._running(device)[:PROCESSES]:
                 name = self._program(one.pid) if names else ""
                 found.append(GpuProcess(device.index, one.pid, one.usedGpuMemory, name))
         return tuple(found)
@@ -128,6 +124,14 @@ class NvmlSource:
         for one in call.series:
             self.gaps.note(one.name, why)
         return [None] * len(call.series)
+
+    def _running(self, device: Device) -> Sequence[Any]:
+        for call in running_calls(self._nvml):
+            try:
+                return call(device.handle)
+            except self._nvml.NVMLError:
+                continue  # said once, when it was opened
+        return ()
 
     def _program(self, pid: int) -> str:
         try:

@@ -69,19 +69,7 @@ def _refused(nvml: Any, call: Call) -> str | None:
 def _questions(nvml: Any, device: Device) -> Iterator[tuple[Call, ...]]:
     """All questions, each with its alternatives, the best first."""
     gpu = Questions(nvml, device)
-    yield (gpu.field("power", "watts", "power", 3, nvml.NVML_FI_DEV_POWER_INSTANT),)
-    yield (
-        gpu.field(
-            "average power",
-            "average_watts",
-            "average_power",
-            3,
-            nvml.NVML_FI_DEV_POWER_AVERAGE,
-            Kind.AVERAGE,
-            window=1.0,
-        ),
-    )
-    yield (gpu.power_usage(),)
+    yield from _powers(nvml, gpu)
     yield (gpu.energy(),)
     yield (
         gpu.one(
@@ -125,4 +113,31 @@ def _questions(nvml: Any, device: Device) -> Iterator[tuple[Call, ...]]:
     yield (gpu.errors("corrected", nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED),)
     yield (gpu.errors("uncorrected", nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),)
     yield (gpu.fan(),)
-    yield (gpu.processes(),)
+    yield gpu.processes()
+
+
+def _powers(nvml: Any, gpu: Questions) -> Iterator[tuple[Call, ...]]:
+    """The instant and the mean of a second; the oldest call is one of the two, or none.
+
+    It is asked only where a field does not say the same.
+    """
+    instant = gpu.field("power", "watts", "power", 3, nvml.NVML_FI_DEV_POWER_INSTANT)
+    average = gpu.field(
+        "average power",
+        "average_watts",
+        "average_power",
+        3,
+        nvml.NVML_FI_DEV_POWER_AVERAGE,
+        Kind.AVERAGE,
+        window=1.0,
+    )
+    usage = gpu.power_usage()
+    same = [one for one in (instant, average) if _columns(one) == _columns(usage)]
+    yield (instant, usage) if instant in same else (instant,)
+    yield (average, usage) if average in same else (average,)
+    if not same:
+        yield (usage,)
+
+
+def _columns(call: Call) -> list[str]:
+    return [one.name for one in call.series]

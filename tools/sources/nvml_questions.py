@@ -10,7 +10,7 @@ from typing import Any, Final
 from tools.readings.series import Kind, Series
 from tools.sources.nvml_devices import Device
 
-__all__ = ["Call", "Questions"]
+__all__ = ["Call", "Questions", "running_calls"]
 
 _GA100: Final = re.compile(r"\bA(?:100|800|30)X?\b")
 
@@ -290,10 +290,33 @@ class Questions:
         call = self._nvml.nvmlDeviceGetFanSpeed
         return self.one("fan speed", "fan_ratio", "fan", 2, call)
 
-    def processes(self) -> Call:
+    def processes(self) -> tuple[Call, ...]:
         """How many processes compute; who they are is not asked."""
-        call = self._nvml.nvmlDeviceGetComputeRunningProcesses
-        series = self._series(
-            "processes", "processes", 0, origin=call.__name__, unit="processes"
+        return tuple(
+            Call(
+                "processes",
+                (
+                    self._series(
+                        "processes",
+                        "processes",
+                        0,
+                        origin=call.__name__,
+                        unit="processes",
+                    ),
+                ),
+                lambda call=call: (len(call(self._handle)),),  # type: ignore[misc]
+            )
+            for call in running_calls(self._nvml)
         )
-        return Call("processes", (series,), lambda: (len(call(self._handle)),))
+
+
+def running_calls(nvml: Any) -> tuple[Callable[[Any], Sequence[Any]], ...]:
+    """The calls that list processes, the newest first.
+
+    The one without a version is no choice: with an old driver it raises an error that
+    is none of NVML's.
+    """
+    return (
+        nvml.nvmlDeviceGetComputeRunningProcesses_v3,
+        nvml.nvmlDeviceGetComputeRunningProcesses_v2,
+    )

@@ -1,0 +1,144 @@
+"""A clock that a test sets, sources of a test's own, GPUs made of C, the command."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulators import nvml
+from tests.simulators.commands import Done, run_command
+from tools.readings.series import Gaps, Kind, Series
+from tools.recording.monitor import Monitor, Opened, Recording
+
+SECOND = 1_000_000_000
+
+
+class FakeClock:
+    """A clock that moves only when somebody waits or reads."""
+
+    def __init__(
+        self, end: float, moved: Callable[[float], None] | None = None
+    ) -> None:
+        """Start at an odd number, and stop the monitor after ``end`` seconds."""
+        self.start = 5_000_000_007
+        self.now = self.start
+        self._end = self.start + round(end * SECOND)
+        self._moved = moved or (lambda _: None)
+
+    def monotonic_ns(self) -> int:
+        return self.now
+
+    def epoch_ns(self) -> int:
+        return 1_700_000_000 * SECOND + self.now
+
+    def pass_(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += round(seconds * SECOND)
+        self._moved((self.now - self.start) / SECOND)
+
+    def wait_until(self, deadline_ns: int, stop: threading.Event) -> bool:
+        ahead = max(min(deadline_ns, self._end) - self.now, 0)
+        self.pass_(ahead / SECOND)
+        return not stop.is_set() and deadline_ns <= self._end
+
+
+class Scripted:
+    """A source that gives what a function says, and takes its time."""
+
+    def __init__(
+        self,
+        series: Sequence[Series],
+        values: Callable[[int], Sequence[int | None]],
+        took: Callable[[], None] = lambda: None,
+        name: str = "scripted",
+    ) -> None:
+        """Give ``values`` of the clock; each read calls ``took`` first."""
+        self.name = name
+        self.series = tuple(series)
+        self.gaps = Gaps()
+        self.closed = False
+        self._values = values
+        self._took = took
+
+    def read(self, now_ns: int) -> Sequence[int | None]:
+        self._took()
+        return self._values(now_ns)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def series(name: str = "gpu_0_watts", **changes: Any) -> Series:
+    """A series that is a gauge of power unless told otherwise."""
+    given: dict[str, Any] = {
+        "name": name,
+        "unit": "watts",
+        "decimals": 3,
+        "kind": Kind.INSTANT,
+        "source": "scripted",
+        "device": "gpu 0",
+        "quantity": "power",
+        "coverage": "gpu",
+    }
+    return Series(**(given | changes))
+
+
+def energy(name: str = "gpu_0_joules_total", **changes: Any) -> Series:
+    """A counter of millijoules."""
+    kept = {"unit": "joules", "kind": Kind.COUNTER, "quantity": "energy"}
+    return series(name, **(kept | changes))
+
+
+def record(
+    sources: Opened | Sequence[Any],
+    seconds: float,
+    interval: float = 0.05,
+    moved: Callable[[float], None] | None = None,
+) -> Recording:
+    """Record over a time that only seems to pass, without a thread."""
+    clock = FakeClock(seconds, moved)
+    monitor = Monitor(sources, round(interval * SECOND), clock)
+    monitor.sample()
+    monitor.run()
+    monitor.sample()
+    return monitor.recording
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A libnvidia-ml.so.1 of this year."""
+    return nvml.compiled(tmp_path_factory.mktemp("nvml"))
+
+
+@pytest.fixture(scope="session")
+def old_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of long ago."""
+    return nvml.compiled(tmp_path_factory.mktemp("old-nvml"), "-DOLD_DRIVER")
+
+
+@pytest.fixture(autouse=True)
+def _no_choice_of_gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.delenv("CUDA_DEVICE_ORDER", raising=False)
+    return
+
+
+@pytest.fixture
+def powerkit(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Callable[..., Done]:
+    """Run the command in this process, with no settings but the defaults."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CONFIG", "MONITOR_INTERVAL_MS", "VISIBLE_DEVICES"):
+        monkeypatch.delenv(f"POWERKIT_{name}", raising=False)
+    return functools.partial(
+        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
+    )
