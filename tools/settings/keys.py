@@ -312,18 +312,16 @@ def _number(kind: Kind, text: str) -> float:
 
 def _path(text: str, folder: Path | None) -> Path:
     if not text:
-        raise ValueError("it must be a path, but it is empty")
+        raise ValueError("it must be a path")
     try:
         path = Path(text).expanduser()
     except RuntimeError:
-        raise ValueError(
-            "it must be a path, but whose home that is nobody knows"
-        ) from None
+        raise ValueError("it must be a path, in a home that there is") from None
     return path if folder is None else folder / path
 
 
 def _placed_url(text: str, folder: Path | None) -> str:
     """A URL as it is; a path, which must not depend on who reads it, made whole."""
     if not text:
-        raise ValueError("it must be a URL or a path, but it is empty")
+        raise ValueError("it must be a URL or a path")
     return text if "://" in text else os.fspath(_path(text, folder))
