@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typer
 
+from tools.commands import traces_conversion
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -15,3 +17,8 @@ app = typer.Typer(
     help="Read, combine and summarise Chrome traces.",
     rich_markup_mode=None,
 )
+app.command("import")(traces_conversion.import_)
+app.command("filter")(traces_conversion.filter_)
+app.command("view")(traces_conversion.view)
+app.command("convert")(traces_conversion.convert)
+app.command("publish")(traces_conversion.publish)

@@ -14,7 +14,7 @@ from tools.traces.imports.imported import Account, Event
 from tools.traces.imports.normalising import LATEST, Normaliser, as_object, number
 from tools.traces.reading import Found, events
 
-__all__ = ["read_chrome"]
+__all__ = ["read_chrome", "read_regular"]
 
 _BASE: Final = "baseTimeNanoseconds"
 _CLOCK: Final = {
@@ -44,6 +44,19 @@ def read_chrome(path: Path, account: Account) -> Iterator[Event]:
     account.tracks = len(normaliser.tracks)
     account.metadata |= _metadata(account, found.metadata, origin)
     _say(account, found, origin)
+
+
+def read_regular(path: Path) -> tuple[Account, Iterator[Event]]:
+    """A trace of whatever tool, made regular.
+
+    Args:
+        path: the file.
+
+    Returns:
+        An account that grows while the events are taken, and the events.
+    """
+    account = Account("chrome")
+    return account, read_chrome(path, account)
 
 
 def _origin(path: Path) -> tuple[int, Found]:
@@ -80,9 +93,9 @@ def _metadata(account: Account, other: dict[str, Any], origin: int) -> dict[str,
 
 def _say(account: Account, found: Found, origin: int) -> None:
     """Tell what was mended, and what was lost."""
+    if damaged := found.bad_events + found.not_objects:
+        account.untimed["damaged events"] += damaged
     notes = {
-        f"{found.bad_events} events could not be read": found.bad_events,
-        f"{found.not_objects} elements are no events": found.not_objects,
         f"{found.bad_utf8} bytes are no UTF-8": found.bad_utf8,
         "the file ends before its end": found.unterminated,
         f"{origin} microseconds were taken from all times": origin,

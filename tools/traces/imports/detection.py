@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from registry.documents.findings import RegistryError, finding, shown
+from tools.traces.forms import Source
 from tools.traces.imports.databases import NOT_READ, Database, is_database
 from tools.traces.imports.loadgen import PREFIX
 from tools.traces.imports.normalising import as_object
 from tools.traces.reading import Found, events
 
-__all__ = ["Source", "detected", "is_detail_log"]
-
-
-class Source(StrEnum):
-    """A tool whose recordings are read."""
-
-    AUTO = "auto"
-    NVPROF = "nvprof"
-    NSYS = "nsys"
-    TORCH = "torch"
-    VIZTRACER = "viztracer"
-    PYSPY = "pyspy"
-    LOADGEN = "loadgen"
+__all__ = ["detected", "is_detail_log"]
 
 
 _TABLES: Final = {"StringIds": Source.NSYS, "StringTable": Source.NVPROF}

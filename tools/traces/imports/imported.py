@@ -21,7 +21,7 @@ class Account:
     Attributes:
         source: the tool that recorded.
         read: how many rows or events became events, by table or kind.
-        untimed: how many had no usable time, by table or kind.
+        untimed: how many had no usable time or were damaged, by table or kind.
         absent: tables that such a recording may have, and this one has not.
         ignored: tables that hold something else than events in time.
         unmatched: ends without a begin, and begins without an end.

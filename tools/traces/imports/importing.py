@@ -9,24 +9,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.findings import RegistryError, finding
+from tools.traces.forms import Source
 from tools.traces.imports.chrome import read_chrome
 from tools.traces.imports.databases import NOT_READ, Database
-from tools.traces.imports.detection import Source, detected, is_detail_log
+from tools.traces.imports.detection import detected, is_detail_log
 from tools.traces.imports.imported import Account, Event
 from tools.traces.imports.loadgen import read_detail_log
 from tools.traces.imports.nsys import read_nsys
 from tools.traces.imports.nvprof import read_nvprof
+from tools.traces.overwriting import not_over
 from tools.traces.writing import TraceWriter
 
-__all__ = ["SAME", "import_trace", "is_other"]
+__all__ = ["import_trace"]
 
-SAME = code(
-    "V054",
-    Severity.ERROR,
-    "A result would be written over what it is made of.",
-    "Give another file with `-o`.",
-)
 _STEP = 20_000
 _DATABASES = {Source.NVPROF: read_nvprof, Source.NSYS: read_nsys}
 
@@ -53,7 +49,7 @@ def import_trace(
         RegistryError: V001 to V004, V050 to V054: it cannot be read, or was left out.
         OSError: a file cannot be read or written.
     """
-    is_other(out, [path])
+    not_over(out, [path])
     tool = detected(path) if source is Source.AUTO else source
     account = Account(tool.value)
     with TraceWriter(out) as trace:
@@ -64,18 +60,6 @@ def import_trace(
         trace.metadata |= account.metadata
         trace.metadata["imported"] = _described(account)
     return account
-
-
-def is_other(out: Path, inputs: list[Path]) -> None:
-    """Make sure that a result is not written over an input.
-
-    Raises:
-        RegistryError: V054: it would be.
-    """
-    for path in inputs:
-        if out.exists() and path.exists() and out.samefile(path):
-            what = "it is the input and the output"
-            raise RegistryError([finding(SAME, str(out), what)])
 
 
 def _events(path: Path, tool: Source, account: Account) -> Iterator[Event]:

@@ -1,0 +1,143 @@
+"""What a filter asks of events: names, categories, processes, times.
+
+Patterns are globs (`*`, `?`, `[ab]`) of whole names unless they are said to be regular
+expressions, which may match anywhere. Those are the ones of Rust's regex crate, as
+polars has it: they take time linear in the text, so no pattern can hang a filter.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from registry.documents.findings import RegistryError, Severity, code, finding, shown
+
+__all__ = ["Conditions", "Patterns", "nanoseconds_of"]
+
+PATTERN = code(
+    "V055",
+    Severity.ERROR,
+    "A condition of a filter cannot be understood.",
+    "Give names as globs, regular expressions with --regex, times as 20ms or 1.5s.",
+)
+CHARACTERS: Final = 1000
+"""How much of a name or a pattern is looked at."""
+PATTERNS: Final = 100
+REMEMBERED: Final = 1 << 18
+_TIME: Final = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,9})?)(ns|us|µs|ms|s)?")
+_UNITS: Final = {"ns": 1, None: 1000, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What is kept: whatever holds for all of these.
+
+    Attributes:
+        names: patterns of which a name must match one; any name if there are none.
+        not_names: patterns of which a name may match none.
+        categories: patterns of which one of an event's categories must match one.
+        processes: numbers or names in place of numbers; all if empty.
+        threads: the same for threads.
+        phases: single letters; all if empty.
+        start: nanoseconds at which what is kept must not have ended yet.
+        end: nanoseconds at which it must have begun.
+        shortest: the least duration of slices, in nanoseconds.
+        regex: whether patterns are regular expressions.
+
+    """
+
+    names: tuple[str, ...] = ()
+    not_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    processes: frozenset[str] = frozenset()
+    threads: frozenset[str] = frozenset()
+    phases: frozenset[str] = frozenset()
+    start: int | None = None
+    end: int | None = None
+    shortest: int | None = None
+    regex: bool = False
+
+
+class Patterns:
+    """Tells of texts whether they match one of some patterns, and remembers it."""
+
+    def __init__(self, patterns: Iterable[str], *, regex: bool, option: str) -> None:
+        """Understand the patterns.
+
+        Args:
+            patterns: globs or regular expressions.
+            regex: which of both they are.
+            option: where they come from, for findings.
+
+        Raises:
+            RegistryError: V055: one cannot be understood, or there are too many.
+        """
+        given = tuple(patterns)
+        if len(given) > PATTERNS or any(len(one) > CHARACTERS for one in given):
+            what = f"more than {PATTERNS} patterns, or one of over {CHARACTERS} letters"
+            raise RegistryError([finding(PATTERN, option, what)])
+        self._match = _regexes(given, option) if regex else _globs(given)
+        self._known: dict[str, bool] = {}
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Match texts that are new, many at once."""
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        new = [one for one in set(texts) if one not in self._known]
+        if new:
+            short = [one[:CHARACTERS] for one in new]
+            self._known.update(zip(new, self._match(short), strict=True))
+
+    def __contains__(self, text: str) -> bool:
+        """Whether a text matches; it is learned if it is new."""
+        if text not in self._known:
+            self.learn([text])
+        return self._known[text]
+
+
+def nanoseconds_of(text: str, option: str) -> int:
+    """A time in nanoseconds: `1500` and `1500us` are microseconds, or ns, ms, s.
+
+    Raises:
+        RegistryError: V055: it is none.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        what = f"{shown(text)} is no time such as 1500, 20ms or 1.5s"
+        raise RegistryError([finding(PATTERN, option, what)])
+    whole, _, part = found[1].partition(".")
+    sign = -1 if whole.startswith("-") else 1
+    digits = abs(int(whole)) * 10**9 + int(part.ljust(9, "0"))
+    return sign * digits * _UNITS[found[2]] // 10**9
+
+
+def _globs(patterns: tuple[str, ...]) -> Callable[[list[str]], list[bool]]:
+    # translate() makes groups that never give back what they matched: no backtracking
+    compiled = [re.compile(fnmatch.translate(one)) for one in patterns]
+    return lambda texts: [any(one.match(text) for one in compiled) for text in texts]
+
+
+def _regexes(
+    patterns: tuple[str, ...], option: str
+) -> Callable[[list[str]], list[bool]]:
+    import polars as pl  # noqa: PLC0415 - slow import
+
+    def match(texts: list[str]) -> list[bool]:
+        series = pl.Series(texts, dtype=pl.String)
+        found = [False] * len(texts)
+        for pattern in patterns:
+            matched = series.str.contains(pattern).to_list()
+            found = [a or b for a, b in zip(found, matched, strict=True)]
+        return found
+
+    try:
+        match([""])
+    except pl.exceptions.ComputeError as error:
+        lines = str(error).splitlines()
+        said = next((one for one in lines if one.startswith("error:")), lines[0])
+        what = f"no regular expression: {shown(said, 120)}"
+        raise RegistryError([finding(PATTERN, option, what)]) from None
+    return match

@@ -1,0 +1,47 @@
+"""Writes results whole or not at all, and never over what they are made of."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from registry.documents.findings import RegistryError, Severity, code, finding
+
+__all__ = ["not_over", "whole"]
+
+SAME = code(
+    "V054",
+    Severity.ERROR,
+    "A result would be written over what it is made of.",
+    "Give another file with `-o`.",
+)
+
+
+def not_over(out: Path, inputs: Iterable[Path]) -> None:
+    """Make sure that a result is another file than its inputs.
+
+    Raises:
+        RegistryError: V054: it is one of them, perhaps by another name.
+    """
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            what = "it is an input, and would be the output"
+            raise RegistryError([finding(SAME, str(out), what)])
+
+
+@contextmanager
+def whole(out: Path) -> Iterator[Path]:
+    """A name to write to, which becomes the result's if nothing is raised.
+
+    Args:
+        out: the result; its folder is made too.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
