@@ -232,7 +232,7 @@ def _lines(
             size = row.get("bytes")
             yield reader.line_num, {"name": row["name"], "bytes": size or None}
     except csv.Error as error:
-        where = reader.line_num
+        where = reader.reader.line_num
         raise RegistryError(finding(Q004, str(path), str(error), line=where)) from None
 
 
