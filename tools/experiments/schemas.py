@@ -22,7 +22,7 @@ _DOCUMENTS: Final[dict[str, tuple[type[BaseModel], str]]] = {
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of each document by its name."""
-    return {
+    every = {
         name: {
             "$schema": _DIALECT,
             **model.model_json_schema(by_alias=True, mode="validation"),
@@ -30,3 +30,5 @@ def schemas() -> dict[str, dict[str, Any]]:
         }
         for name, (model, title) in _DOCUMENTS.items()
     }
+    del every["run"]["properties"]["folder"]  # where a record lies is no part of it
+    return every

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from registry.documents import limits, strict_yaml
@@ -105,12 +105,14 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._:+@=,/-]{0,149}$"
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Word = Annotated[str, Field(max_length=32_768, pattern=r"^[^\x00]*$")]
-Environment = dict[Variable, Word]
+Value = Annotated[Word, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Environment = dict[Variable, Value]
 Command = Annotated[
     tuple[Word, ...],
     Field(min_length=1, max_length=4096),
     BeforeValidator(_words, json_schema_input_type=str | list[str]),
 ]
+_LISTED: Final = BeforeValidator(_listed, json_schema_input_type=str | list[str])
 Fraction = Annotated[float, Field(gt=0, le=100)]
 Times = Annotated[int, Field(ge=1, le=1_000_000)]
 
@@ -126,7 +128,7 @@ class Item(Document):
     """
 
     name: Name
-    parameters: dict[Label, Word] = Field(default_factory=dict)
+    parameters: dict[Label, Value] = Field(default_factory=dict)
     bytes: Annotated[int, Field(ge=0)] | None = None
 
 
@@ -149,7 +151,9 @@ class Workload(Document):
     builtin: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     env: Environment = Field(default_factory=dict)
     cwd: str | None = None
-    items: tuple[Annotated[Item, BeforeValidator(_item)], ...] = ()
+    items: tuple[
+        Annotated[Item, BeforeValidator(_item, json_schema_input_type=str | Item)], ...
+    ] = ()
     work: Times = 1
 
 
@@ -177,7 +181,9 @@ class Load(Document):
     plan: str | None = None
     distribution: Annotated[str, Field(max_length=64)] = "none"
     params: Annotated[
-        tuple[float, ...], Field(max_length=8), BeforeValidator(_listed)
+        tuple[float, ...],
+        Field(max_length=8),
+        BeforeValidator(_listed, json_schema_input_type=float | list[float]),
     ] = ()
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
     max_per_item: Times | None = None
@@ -218,7 +224,7 @@ class Spec(Document):
     schema_id: Literal["experiment/1"] = Field(default="experiment/1", alias="schema")
     name: Name
     description: Annotated[str, Field(max_length=4096)] = ""
-    workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
+    workloads: Annotated[tuple[Workload, ...], Field(max_length=1000)]
     variants: dict[Label, Variant] = Field(default_factory=dict)
     iterations: Times = 1
     warm_up: Annotated[int, Field(ge=0, le=10_000)] = 0
@@ -227,12 +233,12 @@ class Spec(Document):
     time_limit_seconds: Annotated[float, Field(ge=0, le=10**7)] | None = None
     env: Environment = Field(default_factory=dict)
     pin: bool = True
-    monitors: Annotated[tuple[Label, ...], BeforeValidator(_listed)] = ()
+    monitors: Annotated[tuple[Label, ...], _LISTED] = ()
     monitor_interval_ms: Annotated[int, Field(ge=1, le=3_600_000)] | None = None
     trace: bool = False
     postprocess: bool = True
     service: str | None = None
-    models: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    models: Annotated[tuple[str, ...], _LISTED] = ()
     models_percentage: Fraction = 1.0
     load: Load | None = None
     visible_devices: Annotated[str, Field(max_length=1024)] | None = None
@@ -252,6 +258,8 @@ class Spec(Document):
 def _disagreements(spec: Spec) -> list[tuple[Location, str]]:
     """Find workloads that cannot be told apart or cannot run."""
     found: list[tuple[Location, str]] = []
+    if not spec.workloads:
+        found.append((("workloads",), "there must be one at least"))
     seen: set[str] = set()
     for number, one in enumerate(spec.workloads):
         place: Location = ("workloads", number)
@@ -263,7 +271,8 @@ def _disagreements(spec: Spec) -> list[tuple[Location, str]]:
             found.append((place, "command and builtin exclude each other"))
         if one.command is None and one.builtin is None and None in (commands or [None]):
             found.append((place, "it needs a command or a builtin"))
-        if ITEM in " ".join(one.command or ()) and not one.items:
+        words = [*(one.command or ()), one.builtin or ""]
+        if any(ITEM in word for word in words) and not one.items:
             found.append((place, "the command holds {item}, but there are no items"))
         names = [item.name for item in one.items]
         if len(set(names)) != len(names):
