@@ -13,7 +13,9 @@ from registry.documents.limits import MESSAGE_CHARACTERS
 from registry.gate import terminal
 from tools.commands.after_dashes import CommandAfterDashes
 from tools.commands.service_options import State
+from tools.commands.services_building import build
 from tools.commands.services_running import run
+from tools.commands.services_watching import watch
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ app = typer.Typer(
 )
 
 app.command(cls=CommandAfterDashes)(run)
+app.command(cls=CommandAfterDashes)(watch)
+app.command(cls=CommandAfterDashes)(build)
 
 
 @app.command()

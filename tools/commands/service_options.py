@@ -29,6 +29,7 @@ __all__ = [
     "State",
     "StopSignal",
     "described",
+    "variables",
 ]
 
 F026 = code(
@@ -171,7 +172,7 @@ def _read(options: Mapping[str, Any]) -> dict[str, Any]:
     readers: dict[str, Callable[[Any], Any]] = {
         "ready": lambda text: _usage("--ready", read_probe, text) and text,
         "stop_signal": lambda text: _usage("--stop-signal", read_signal, text),
-        "env": _variables,
+        "env": variables,
         "restart": _said,
         "store": _said,
     }
@@ -193,7 +194,12 @@ def _usage(option: str, read: Callable[[Any], Any], value: Any) -> Any:
         raise typer.BadParameter(f"{option}: {error}") from None
 
 
-def _variables(given: list[str]) -> dict[str, str]:
+def variables(given: list[str]) -> dict[str, str]:
+    """Variables that are written NAME=VALUE.
+
+    Raises:
+        typer.BadParameter: one is not.
+    """
     told = {}
     for one in given:
         name, equals, value = one.partition("=")
