@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typer
 
-from tools.commands import traces_conversion
+from tools.commands import traces_conversion, traces_summaries
 
 __all__ = ["app"]
 
@@ -22,3 +22,5 @@ app.command("filter")(traces_conversion.filter_)
 app.command("view")(traces_conversion.view)
 app.command("convert")(traces_conversion.convert)
 app.command("publish")(traces_conversion.publish)
+app.command("summarize")(traces_summaries.summarize)
+app.command("memory")(traces_summaries.memory)

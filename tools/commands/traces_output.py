@@ -1,0 +1,85 @@
+"""Where `powerkit trace` prints: a file, written whole or not at all, or the output."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from registry.documents.findings import shown
+
+__all__ = ["WIDTH", "milliseconds", "opened", "print_rows"]
+
+WIDTH = 160
+"""The width of tables in files and logs, which have none."""
+
+CELL_CHARACTERS = 300
+"""How much of a text is shown in a table."""
+
+
+@contextmanager
+def opened(path: Path | None) -> Iterator[TextIO]:
+    """A stream to print to.
+
+    Args:
+        path: a file that is replaced when all is written; standard output if None.
+    """
+    if path is None:
+        yield sys.stdout
+        return
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        os.replace(part, path)  # noqa: PTH105  the name tells what it does
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def print_rows(
+    rows: Sequence[Mapping[str, object]],
+    out: TextIO,
+    *,
+    left: Sequence[str] = ("name",),
+) -> None:
+    """Print rows as a table for people.
+
+    Args:
+        rows: columns by name; all rows have the same.
+        out: where to.
+        left: the columns that are aligned to the left.
+    """
+    if not rows:
+        return
+    width = None if out.isatty() else WIDTH
+    table = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        if name in left:
+            table.add_column(name, overflow="fold")
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
+    Console(file=out, width=width).print(table)
+
+
+def milliseconds(ns: float | None) -> str:
+    """Nanoseconds as milliseconds with three decimals, or nothing."""
+    return "" if ns is None else f"{ns / 1e6:,.3f}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return f"{value:,}" if type(value) is int else shown(value, CELL_CHARACTERS)

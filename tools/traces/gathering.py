@@ -1,0 +1,157 @@
+"""The events of one file, by kind: slices, flows, counters, instants."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from tools.traces.counters import Counters
+from tools.traces.flows import Flows
+from tools.traces.naming import Pairs, Place, Places, label
+from tools.traces.slices import Slices
+from tools.traces.typed import Event, arguments, identity
+
+__all__ = ["Gathered"]
+
+PHASES: Final = 64
+"""The most different phases that are told apart; the format has 26."""
+PHASE_CHARACTERS: Final = 20
+OTHER: Final = "(other)"
+INSTANTS: Final = ("i", "I", "R", "n")
+KNOWN: Final = frozenset("BEXiIRCbneSTpFstfPNODMVvc()")
+NAME_CHARACTERS: Final = 200
+
+
+class _Lists(dict[str, Callable[[Event], None]]):
+    """Events of one block by phase: `lists[event.ph](event)` adds one.
+
+    Those whose order matters share a list.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of: dict[str, list[Event]] = {}
+        self.nested: list[Event] = []
+        self.asynchronous: list[Event] = []
+        self.flows: list[Event] = []
+        self.update(dict.fromkeys("BE", self.nested.append))
+        self.update(dict.fromkeys("beSF", self.asynchronous.append))
+        self.update(dict.fromkeys("stf", self.flows.append))
+
+    def __missing__(self, phase: str) -> Callable[[Event], None]:
+        made = self.of[phase] = []
+        self[phase] = made.append
+        return made.append
+
+    def counts(self) -> Counter[str]:
+        """How many events of each phase there are."""
+        found = Counter({phase: len(events) for phase, events in self.of.items()})
+        for events in (self.nested, self.asynchronous, self.flows):
+            phases = [event.ph for event in events]
+            found.update({phase: phases.count(phase) for phase in set(phases)})
+        return found
+
+
+class Gathered:
+    """What is gathered of one file while it is read.
+
+    Attributes:
+        pairs: names and categories, which may be of several files.
+        places: the threads of this file.
+        slices: its slices.
+        flows: its flows.
+        counters: its counters.
+        phases: how many events of each phase it has.
+        unknown_phases: how many have a phase that the format does not know, or none.
+        instants: how many instants of each name, by the number of the name.
+        process_names: what its processes are called.
+        thread_names: what its threads are called.
+
+    """
+
+    def __init__(self, pairs: Pairs) -> None:
+        """Begin a file."""
+        self.pairs = pairs
+        self.places = Places()
+        self.slices = Slices(pairs, self.places)
+        self.flows = Flows()
+        self.counters = Counters()
+        self.phases: Counter[str] = Counter()
+        self.unknown_phases = 0
+        self.instants: Counter[int] = Counter()
+        self.process_names: dict[int | str, str] = {}
+        self.thread_names: dict[Place, str] = {}
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Add events, in the order of the file."""
+        lists = _Lists()
+        for event in events:
+            lists[event.ph](event)
+        self._count(lists.counts())
+        complete = lists.of.get("X", [])
+        self.slices.add_complete(complete)
+        self.slices.add_nested(lists.nested)
+        if lists.asynchronous:
+            keys = [self._key(event) for event in lists.asynchronous]
+            self.slices.add_async(lists.asynchronous, keys)
+        self.flows.add(lists.flows)
+        self.flows.add_bound(complete)
+        self.flows.add_bound(lists.nested)
+        self.counters.add(lists.of.get("C", []))
+        for phase in INSTANTS:
+            for event in lists.of.get(phase, ()):
+                pair = self.pairs[event.name, event.cat]
+                self.instants[self.pairs.name_of[pair]] += 1
+        self._name(lists.of.get("M", ()))
+
+    def labels(self, prefix: str) -> list[tuple[str, str]]:
+        """What to call the process and the thread of each place."""
+        return [
+            (
+                prefix + label(self.process_names, place[0], place[0]),
+                label(self.thread_names, place, place[1]),
+            )
+            for place in self.places.places
+        ]
+
+    def _count(self, counts: Counter[str]) -> None:
+        for phase, count in counts.items():
+            if phase not in KNOWN:
+                self.unknown_phases += count
+            short = phase[:PHASE_CHARACTERS]
+            known = short in self.phases or len(self.phases) < PHASES
+            self.phases[short if known else OTHER] += count
+
+    def _place(self, event: Event) -> Place:
+        return self.places.places[self.places[event.pid, event.tid]]
+
+    def _name(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.name not in {"process_name", "thread_name"}:
+                continue
+            name = str(arguments(event).get("name") or "")[:NAME_CHARACTERS]
+            place = self._place(event)
+            if event.name == "process_name":
+                self.process_names[place[0]] = name
+            else:
+                self.thread_names[place] = name
+
+    def _key(self, event: Event) -> int:
+        """What an asynchronous event belongs to; the same number in every run."""
+        whose, pid = event.id, None
+        if len(event.id2):
+            given = msgspec.json.decode(event.id2)
+            if isinstance(given, dict):
+                # An identity may be that of its process only, or of all.
+                pid = self._place(event)[0] if "local" in given else None
+                whose = given.get("global" if pid is None else "local")
+        # Older ones belong together by their name too; newer ones are nested.
+        named = event.name if event.ph in "SF" else None
+        key = repr((named, event.cat, event.scope, pid, identity(whose)))
+        text = key.encode("utf-8", "replace")
+        digest = hashlib.blake2b(text, digest_size=8).digest()
+        return int.from_bytes(digest, "little", signed=True)
