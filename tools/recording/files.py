@@ -51,6 +51,7 @@ _COLUMNS: Final = 4096
 _PROBLEMS: Final = 20
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,95}")
 _TIME_DECIMALS: Final = 9
+_FIRST_ROW: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +217,13 @@ def _read_rows(
     places = [_TIME_DECIMALS, *(one.decimals for one in header.columns)]
     places += [_TIME_DECIMALS] * (2 * len(header.sources))
     before = -1
-    number = 2
+    number = _FIRST_ROW - 1
     while line := file.readline(_ROW_BYTES + 1):
         number += 1
         try:
             before = _append(recording, header, line, places, before)
+            if number == _FIRST_ROW and before:
+                raise ValueError("the first row is not at 0 seconds")  # noqa: TRY301
         except ValueError as error:
             problems.append(finding(BAD_ROW, path, str(error), line=number))
         if len(problems) >= _PROBLEMS:
@@ -257,8 +260,6 @@ def _append(
         raise ValueError("a time is missing")
     if time <= before:
         raise ValueError("its time is not after that of the row before")
-    if not len(recording) and time != 0:
-        raise ValueError("the first row is not at 0 seconds")
     now = header.started_monotonic_ns + time
     pairs = zip(header.sources, reads[::2], reads[1::2], strict=True)
     recording.append(
