@@ -15,7 +15,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding, 
 from tools.traces import limits
 from tools.traces.blocks import Window
 from tools.traces.found import Found
-from tools.traces.scanning import Broken, read_value, scannable, text_bytes
+from tools.traces.scanning import Broken, read_value, scannable, sound_value, text_bytes
 
 __all__ = ["V003", "Container"]
 
@@ -155,7 +155,7 @@ class Container:
                 cut = True
             if not cut or whole:
                 self._window.at += len(text_bytes(text[:end]))
-                return value
+                return sound_value(value, text[:end], self._found)
             size *= 2
 
     def _skip(self) -> None:

@@ -43,5 +43,20 @@ SALVAGE_BYTES: Final = 32 * KIB
 """How much is looked at event by event at once, if an event is no longer than that."""
 BACK_OFFS: Final = 4
 """At how many places a block is cut before it is looked at event by event."""
+INPUTS: Final = 4096
+"""The most files that are combined; identities are told apart by 12 bits."""
+PROCESSES: Final = 100_000
+"""The most processes of a combined trace."""
+IDENTITIES: Final = 2_000_000
+"""The most ids of arrows and asynchronous events that are texts or above 2**40."""
+NAMES: Final = 200_000
+"""The most metadata events (names of processes and threads) that are told apart."""
+IGNORED_SPANS: Final = 1_000_000
+"""The most spans whose time is taken out of a trace."""
+OPEN_SLICES: Final = 1_000_000
+"""The most slices that are open at once, all threads together."""
+SEARCHED: Final = 64
+"""How many open slices are looked through for the one that an end names."""
+
 CORRUPT_PLACES: Final = 10
 """How many broken places are named."""

@@ -20,6 +20,7 @@ __all__ = [
     "read_value",
     "scannable",
     "sound_bytes",
+    "sound_value",
     "text_bytes",
 ]
 
@@ -112,6 +113,13 @@ def sound_bytes(text: str, found: Found) -> bytes:
         return text.encode("utf-8")
     found.bad_utf8 += bad
     return text_bytes(text).decode("utf-8", "replace").encode("utf-8")
+
+
+def sound_value(value: Any, text: str, found: Found) -> Any:
+    """A value that was read of a text, without halves of surrogate pairs in it."""
+    if text.isascii() and "\\ud" not in text.lower():
+        return value
+    return json.loads(plain_bytes(value, found))
 
 
 def plain_bytes(value: Any, found: Found) -> bytes:

@@ -67,7 +67,8 @@ class TraceWriter:
         Args:
             path: where the trace will be; it is gzip if its name ends in ``.gz``.
             metadata: other keys of the file.
-            display_time_unit: what viewers show; times are microseconds either way.
+            display_time_unit: what viewers show, unless the other keys tell; times are
+                microseconds either way.
         """
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.events = 0
@@ -89,7 +90,7 @@ class TraceWriter:
             )
         else:
             self._file = self._raw
-        self._put(b'{"displayTimeUnit":"%b","traceEvents":[\n' % self._unit.encode())
+        self._put(b'{"traceEvents":[\n')
         return self
 
     def __exit__(
@@ -139,15 +140,9 @@ class TraceWriter:
     def _finish(self) -> None:
         """Write what stands behind the events and see it on the disk."""
         assert self._raw is not None  # noqa: S101
-        others = {
-            key: value
-            for key, value in self.metadata.items()
-            if key not in {"traceEvents", "displayTimeUnit"}
-        }
-        self._put(b"\n]")
-        if others:
-            self._put(b",\n" + _ENCODER.encode(others)[1:-1])
-        self._put(b"}\n")
+        others = {"displayTimeUnit": self._unit} | self.metadata
+        others.pop("traceEvents", None)
+        self._put(b"\n],\n" + _ENCODER.encode(others)[1:-1] + b"}\n")
         self._close()
         self._raw.flush()
         os.fsync(self._raw.fileno())

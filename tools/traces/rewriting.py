@@ -1,0 +1,218 @@
+"""The events of one file as they stand in a combined trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from tools.traces.identities import LINKED_PHASES, Identities, Processes, plain
+from tools.traces.ignoring import Clock, Ignoring
+from tools.traces.process_names import ProcessNames
+from tools.traces.shapes import Shape, raw_number, raw_text
+from tools.traces.writing import microseconds_text
+
+__all__ = ["Changes", "Rewriting"]
+
+LATE_NS: Final = 9 * 10**15
+"""Above it a double of microseconds steps by more than a nanosecond."""
+
+_encode: Final = msgspec.json.encode
+_decode: Final = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is changed in the events of a file.
+
+    Attributes:
+        shift_ns: what is added to every time.
+        clock: takes the time of ignored events out, before that.
+        ignored: tells which events are left out; None to keep all.
+        names: new names by old ones.
+        identities: makes ids of arrows unique; None to keep them.
+        frames: is put before ids of stack frames.
+
+    """
+
+    shift_ns: int = 0
+    clock: Clock = field(default_factory=Clock)
+    ignored: Ignoring | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    identities: Identities | None = None
+    frames: str = ""
+
+
+class Rewriting:
+    """Rewrites the events of a file, a batch at a time.
+
+    Attributes:
+        changes: what is changed.
+        processes: how many processes there are.
+        renumbered: how many of them got another number.
+        renamed: how many events got another name.
+        untimed: how many events have no time that could move.
+        late: whether a time was moved to where viewers lose nanoseconds.
+        names: the metadata events, which come last.
+        shape: decodes the events.
+
+    """
+
+    __slots__ = (
+        "_numbers",
+        "_pids",
+        "_plain",
+        "changes",
+        "late",
+        "names",
+        "renamed",
+        "renumbered",
+        "shape",
+        "untimed",
+    )
+
+    def __init__(
+        self, changes: Changes, processes: Processes, names: ProcessNames
+    ) -> None:
+        """Begin a file.
+
+        Args:
+            changes: what is changed.
+            processes: numbers of all files.
+            names: takes the metadata events.
+        """
+        self.changes = changes
+        self._numbers = processes
+        self._pids: dict[Any, int] = {}
+        self._plain: dict[Any, int] = {}
+        self.names = names
+        self.renumbered = self.renamed = self.untimed = 0
+        self.late = False
+        self.shape = Shape()
+
+    def __call__(self, batch: list[Any]) -> list[Any]:
+        """Rewrite events in place; give those that are written now."""
+        if (ignored := self.changes.ignored) is not None:
+            batch = [event for event in batch if not ignored(event)]
+        pids, steps, named = self._pids, self._wanted(), False
+        for event in batch:
+            try:
+                new = pids[event.pid]
+            except (KeyError, TypeError):
+                new = self._process(event.pid)
+            if new != event.pid:
+                _move(event, new)
+            if event.ph == "M":
+                named = True
+                continue
+            for step in steps:
+                step(event)
+            if event.ph in LINKED_PHASES and event.id is not UNSET:
+                self._link(event)
+        return self._without_names(batch) if named else batch
+
+    def _without_names(self, batch: list[Any]) -> list[Any]:
+        """Keep metadata events for the end; give the others."""
+        keep = self.names.keep
+        return [event for event in batch if event.ph != "M" or not keep(event)]
+
+    @property
+    def processes(self) -> int:
+        """How many processes there are so far."""
+        return len(self._plain)
+
+    def _wanted(self) -> list[Callable[[Any], None]]:
+        """What is done to each event, so that what is not wanted costs nothing."""
+        changes, rare = self.changes, self.shape.rare
+        steps: list[Callable[[Any], None]] = []
+        if changes.identities is not None:
+            steps += [self._bind] * ("bind_id" in rare) + [self._both] * ("id2" in rare)
+        if changes.frames:
+            steps += [partial(self._frame, key) for key in ("sf", "esf") if key in rare]
+        if changes.names:
+            steps.append(self._rename)
+        if changes.clock.taken_ns:
+            steps.append(self._take_out)
+        if changes.shift_ns:
+            steps.append(self._shift)
+        return steps
+
+    def _process(self, old: Any) -> int:
+        value = plain(old)
+        new = self._plain.get(value)
+        if new is None:
+            new = self._plain[value] = self._numbers.take(value)
+            self.renumbered += new != value
+            self.names.process(new, value)
+        if isinstance(old, (int, str)) or old is UNSET:
+            self._pids[old] = new
+        return new
+
+    def _link(self, event: Any) -> None:
+        if (identities := self.changes.identities) is not None:
+            event.id = identities.new(event.id)
+            identities.remapped += 1
+
+    def _bind(self, event: Any) -> None:
+        identities = self.changes.identities
+        if identities is not None and event.bind_id is not UNSET:
+            raw = event.bind_id
+            event.bind_id = Raw(b"%d" % identities.new(_decode(raw)))
+            identities.remapped += 1
+
+    def _both(self, event: Any) -> None:
+        """Replace the global one of two identities; a local one is of its process."""
+        identities = self.changes.identities
+        if identities is None or event.id2 is UNSET:
+            return
+        both = _decode(event.id2)
+        if isinstance(both, dict) and "global" in both:
+            both["global"] = identities.new(both["global"])
+            event.id2 = Raw(_encode(both))
+            identities.remapped += 1
+
+    def _frame(self, key: str, event: Any) -> None:
+        old = getattr(event, key)
+        if old is not UNSET:
+            setattr(event, key, Raw(_encode(f"{self.changes.frames}{_decode(old)}")))
+
+    def _rename(self, event: Any) -> None:
+        new = self.changes.names.get(raw_text(event.name) or "")
+        if new is not None:
+            event.name = Raw(_encode(new))
+            self.renamed += 1
+
+    def _shift(self, event: Any) -> None:
+        start = raw_number(event.ts)
+        if start is None:
+            self.untimed += 1
+            return
+        ns = start + self.changes.shift_ns
+        if -LATE_NS < ns < LATE_NS:
+            event.ts = ns / 1000  # its shortest text has three decimals
+        else:
+            event.ts = Raw(microseconds_text(ns))
+            self.late = True
+
+    def _take_out(self, event: Any) -> None:
+        start = raw_number(event.ts)
+        if start is None:
+            return
+        clock = self.changes.clock
+        moved = clock(start)
+        event.ts = Raw(microseconds_text(moved))
+        if event.ph == "X":
+            long = raw_number(event.dur)
+            if long is not None and long > 0:
+                event.dur = Raw(microseconds_text(clock(start + long) - moved))
+
+
+def _move(event: Any, process: int) -> None:
+    """Give an event another process; a missing thread was the old one."""
+    if event.tid is UNSET and type(event.pid) is int:
+        event.tid = Raw(b"%d" % event.pid)
+    event.pid = process
