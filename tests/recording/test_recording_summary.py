@@ -127,6 +127,13 @@ def test_failed_readings_are_counted_and_no_zero() -> None:
     assert (told.code, told.what) == ("O014", "21 readings: permission denied")
 
 
+def test_a_counter_that_was_not_renewed_yet_is_no_zero() -> None:
+    recording = by_hand((0, [7_000]), (0.05, [7_000]), columns=[energy()])
+    (found,) = recording.summary().energies
+    assert (found.joules, found.why) == (None, "it stood still for 0.05 s")
+    assert not recording.summary().findings  # in so short a time nothing is wrong
+
+
 def test_a_peak_rate_is_over_a_window_that_the_interface_allows() -> None:
     # The counter is renewed every 100 ms; between two samples of 50 ms it seems to
     # stand still, and then to draw twice as much.

@@ -30,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_STANDARD_ERROR: Final = 2
 _STEP_SECONDS: Final = 0.5  # how often the line at the terminal is renewed
 
 
@@ -220,7 +221,7 @@ def _run(
 
     start = time.monotonic()
     stdin = subprocess.DEVNULL if os.isatty(0) else 0
-    out = None if ours else sys.stderr.fileno()
+    out = None if ours else _STANDARD_ERROR
     try:
         with (
             orders_unwind(),

@@ -17,7 +17,7 @@ from typing import Final
 
 from registry.documents.findings import Finding
 from tools.readings.series import Kind, Series
-from tools.recording.counting import STUCK_SECONDS, Growth, counter_growth
+from tools.recording.counting import Growth, counter_growth
 from tools.recording.doubts import doubts
 from tools.recording.gauging import gauge_level
 from tools.recording.recording import Pace, Recording
@@ -209,10 +209,10 @@ def _failed(recording: Recording, name: str) -> int:
 
 
 def _stuck(series: Series, growth: Growth) -> None:
-    """An energy counter that never moved is frozen: it measured nothing."""
-    if series.unit == "joules" and not growth.moved and growth.seconds > STUCK_SECONDS:
+    """An energy counter that never moved is frozen, or was not renewed yet."""
+    if series.unit == "joules" and not growth.moved and growth.count > 1:
         growth.total = None
-        growth.problems.append(f"it stood still for {growth.seconds:.1f} s")
+        growth.problems.append(f"it stood still for {growth.seconds:.3g} s")
 
 
 def _of_counter(one: Series, growth: Growth, failed: int) -> SeriesSummary:
