@@ -217,12 +217,18 @@ def _column(names: list[str], replay: Replay) -> int:
     plain = [name.strip().lower() for name in names]
     wanted = _COLUMNS if replay.column is None else (replay.column.lower(),)
     for name in wanted:
-        if name in plain:
-            return plain.index(name)
+        for known in (plain, [_without_unit(name) for name in plain]):
+            if name in known:
+                return known.index(name)
     known = ", ".join(shown(name) for name in names[:8]) or "none"
     asked = "that is known for times" if replay.column is None else "of that name"
     what = f"no column {asked}; columns: {known}"
     raise RegistryError(finding(Q010, str(replay.path), what, line=1))
+
+
+def _without_unit(column: str) -> str:
+    base, _, ending = column.rpartition("_")
+    return base if ending in _UNIT_NS else column
 
 
 def _unit_of(column: str) -> str:

@@ -211,7 +211,7 @@ class _Issuer:
         """Send several samples at once, and the next ones after all of them."""
         source = self._sources()
         while True:
-            due, query = self._elapsed(), self._query()
+            due, query = self._elapsed(), self.queries
             samples = [
                 self._send(self.journal.due(item, query, due))
                 for _, (item, _) in zip(
@@ -220,6 +220,7 @@ class _Issuer:
             ]
             if not samples:
                 return
+            self.queries += 1
             await asyncio.wait(samples)
 
     async def _worker(self, source: Iterator[tuple[int, int]]) -> None:
@@ -244,27 +245,31 @@ class _Issuer:
                 if self.result.rounds > 1 and self._enough(due + offset):
                     return
                 yield item, due + offset
-            if self._enough(offset + period) or len(self.journal) >= REQUESTS:
+            if self._enough(offset + period + 1) or len(self.journal) >= REQUESTS:
                 return
 
     def _enough(self, due: int) -> bool:
-        """Whether the run is long enough, for arrivals at the next one's time."""
-        elapsed = self._elapsed()
-        if self.settings.scenario is Scenario.SERVER:
-            elapsed = max(elapsed, due)
+        """Whether the run is long enough without a request that is due then."""
+        least = self.settings.min_duration_ns
+        server = self.settings.scenario is Scenario.SERVER
         return (
-            elapsed >= self.settings.min_duration_ns
+            (due > least if server else self._elapsed() >= least)
             and self.queries >= self.settings.min_queries
             and len(self.journal) % self.settings.samples_per_query == 0
         )
 
     def _period(self) -> int:
-        """After what time a plan begins again: one gap after its last arrival."""
+        """After what time a plan begins again, so that the rounds join without a seam.
+
+        That is its duration, or its last arrival, since the first one comes a gap after
+        the beginning; a gap is added where it comes at the beginning.
+        """
         times = self.plan.requests.times
         if not times:
             return 0
         gap = (times[-1] - times[0]) // max(1, len(times) - 1)
-        return max(self.plan.header.duration_ns or 0, times[-1] + gap)
+        last = times[-1] if times[0] > 0 else times[-1] + gap
+        return self.plan.header.duration_ns or last
 
     def _send(self, row: int) -> asyncio.Task[None]:
         task = asyncio.create_task(self._ask(row))
