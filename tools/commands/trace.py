@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typer
 
-from tools.commands import traces_conversion, traces_summaries
+from tools.commands import traces_combining, traces_conversion, traces_summaries
 
 __all__ = ["app"]
 
@@ -17,6 +17,8 @@ app = typer.Typer(
     help="Read, combine and summarise Chrome traces.",
     rich_markup_mode=None,
 )
+app.command("combine")(traces_combining.combine)
+app.command("validate")(traces_combining.validate)
 app.command("import")(traces_conversion.import_)
 app.command("filter")(traces_conversion.filter_)
 app.command("view")(traces_conversion.view)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 from typing import Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.traces.aligning import Align
 from tools.traces.surveying import Survey
 
 __all__ = ["Align", "duration_ns", "offsets"]
@@ -24,16 +24,6 @@ V022 = code(
     "Traces cannot be aligned by what was asked for.",
     "Choose another --align: zero needs nothing, marker an event that all files have.",
 )
-
-
-class Align(StrEnum):
-    """How the clocks of files are put on one."""
-
-    NONE = "none"
-    ZERO = "zero"
-    WALL = "wall"
-    MARKER = "marker"
-    OFFSET = "offset"
 
 
 _UNITS: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}

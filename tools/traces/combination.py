@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.traces.alignment import Align
+from tools.traces.aligning import Align
 from tools.traces.found import Found
 
 __all__ = ["Combination", "Combined", "Part"]

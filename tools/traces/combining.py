@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from registry.documents.findings import Finding, RegistryError, Severity, code, finding
-from tools.traces.alignment import Align, offsets
+from tools.traces.aligning import Align
+from tools.traces.alignment import offsets
 from tools.traces.combination import Combination, Combined, Part
 from tools.traces.identities import Identities, Processes
 from tools.traces.ignoring import Ignoring

@@ -143,8 +143,8 @@ def _exactly(seen: Survey, look: Look) -> None:
                 continue
             if first is None or ns < first:
                 first = ns
-            if mark is None and look.marker == raw_text(event.name):
-                mark = None if look.marker is None else ns
+            if mark is None and look.marker is not None:
+                mark = ns if raw_text(event.name) == look.marker else None
     seen.clock = ignoring.clock() if look.take_out else Clock()
     seen.first_ns = None if first is None else seen.clock(first)
     seen.marker_ns = None if mark is None else seen.clock(mark)
