@@ -45,6 +45,7 @@ def import_(
         "schema": "trace-import/1",
         "from": account.source,
         "output": str(output),
+        "events": account.events,
         "read": dict(sorted(account.read.items())),
         "left_out": dict(sorted(account.untimed.items())),
         "absent": account.absent,
@@ -69,6 +70,6 @@ def import_(
         for name in names:
             print_line(f"{what}: {name}")
     print_line(
-        f"{output}: {account.read.total():,} events, {account.arrows:,} arrows,"
+        f"{output}: {account.events:,} events, {account.arrows:,} arrows,"
         f" {account.unmatched:,} unmatched, {account.overlapping:,} made asynchronous"
     )

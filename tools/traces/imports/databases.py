@@ -66,6 +66,8 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_ERRORS: Final = (sqlite3.Error, OverflowError, UnicodeError)
+"""What sqlite3 raises; also about a damaged name that it wants to tell of."""
 _PRAGMAS: Final = ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON")
 
 
@@ -105,7 +107,7 @@ class Database:
         try:
             self._guard()
             self._read_schema()
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self.close()
             raise self._damaged(error) from None
         except RegistryError:
@@ -184,7 +186,7 @@ class Database:
                     what = f"table {table} has more than {ROWS:,} rows"
                     raise RegistryError([finding(TOO_LARGE, str(self.path), what)])
                 yield row
-        except (sqlite3.Error, OverflowError) as error:
+        except _ERRORS as error:
             raise self._damaged(error, table) from None
 
     def smallest(self, table: str, column: str) -> int | None:

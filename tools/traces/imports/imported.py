@@ -20,6 +20,7 @@ class Account:
 
     Attributes:
         source: the tool that recorded.
+        events: how many events the trace has.
         read: how many rows or events became events, by table or kind.
         untimed: how many had no usable time or were damaged, by table or kind.
         absent: tables that such a recording may have, and this one has not.
@@ -35,6 +36,7 @@ class Account:
     """
 
     source: str
+    events: int = 0
     read: Counter[str] = field(default_factory=Counter)
     untimed: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)

@@ -57,6 +57,7 @@ def import_trace(
         if not account.read:
             what = f"nothing in it is an event of {tool.value}"
             raise RegistryError([finding(NOT_READ, str(path), what)])
+        account.events = trace.events
         trace.metadata |= account.metadata
         trace.metadata["imported"] = _described(account)
     return account
