@@ -1,0 +1,309 @@
+"""`powerkit load plan`, `show` and `run`, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulators.commands import Done
+from tests.simulators.web import serving
+from tools.load.plan import read_plan
+
+Powerkit = Callable[..., Done]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which everything happens."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sut_of_this_test.py").write_text("def ask(item): pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def planned(powerkit: Powerkit, *options: object) -> Done:
+    done = powerkit("load", "plan", *options)
+    assert (done.code, done.err) == (0, "")
+    return done
+
+
+def test_plan_writes_a_file_and_says_what_it_holds(powerkit: Powerkit) -> None:
+    done = planned(
+        powerkit,
+        *("--items", "a,b,c", "--popularity", "zipf:s=1", "--arrivals"),
+        *("poisson:rate=20", "--duration", "30", "--seed", "7", "-o", "p.jsonl"),
+    )
+    plan = read_plan(Path("p.jsonl"))
+    lines = done.out.splitlines()
+    assert lines[0] == "popularity   zipf:s=1, weights by quantile"
+    assert lines[1] == "arrivals     poisson:rate=20"
+    assert lines[2] == f"requests     {len(plan.requests)} with seed 7"
+    assert lines[-1] == "written to p.jsonl"
+    assert any(line.startswith("a       54.545%") for line in lines)
+    assert 20 * 30 - 75 < len(plan.requests) < 20 * 30 + 75
+
+
+def test_plan_again_gives_the_same_bytes(powerkit: Powerkit) -> None:
+    for name in ("p.jsonl", "q.jsonl"):
+        planned(
+            powerkit,
+            *("--items", 9, "--popularity", "pareto:1,1.5", "--weights", "drawn"),
+            *("--shuffle-ranks", "-n", 50, "--concurrent", 4, "-o", name),
+        )
+    assert Path("p.jsonl").read_bytes() == Path("q.jsonl").read_bytes()
+
+
+def test_all_options_of_a_plan(powerkit: Powerkit) -> None:
+    done = planned(
+        powerkit,
+        *("--items", 20, "--models", "item-1.,item-20", "--models-percentage", "50"),
+        *("--popularity", "weibull:k=0.5", "--requests", 20, "--max-per-item", 5),
+        *("--cover", "--concurrent", 3, "--json"),
+    )
+    facts = json.loads(done.out)
+    plan = read_plan(Path("plan.jsonl"))
+    assert facts["schema"] == "load-statistics/1"
+    assert [item["name"] for item in facts["counts"]] == [
+        f"item-{n}" for n in range(10, 16)
+    ]
+    assert facts["items_asked_for"] == 6
+    assert max(item["count"] for item in facts["counts"]) <= 5
+    assert plan.header.arrivals.values == {"concurrency": 3.0, "think": 0.0}
+    assert facts["schedule"] is None
+
+
+def test_plan_like_trims(powerkit: Powerkit) -> None:
+    done = planned(
+        powerkit,
+        *("--items", 37, "--popularity", "pareto:1,1", "-n", 500),
+        *("--max-per-item", 20, "--trims-compatible"),
+    )
+    plan = read_plan(Path("plan.jsonl"))
+    assert plan.header.trims_compatible
+    assert f"skipped      {plan.header.skipped} draws, as TRIMS does" in done.out
+
+
+def test_plan_without_a_popularity_is_every_item_in_turn(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", "a,b")
+    assert [one.item for one in read_plan(Path("plan.jsonl")).requests] == ["a", "b"]
+
+
+def test_every_problem_of_a_plan_is_told_at_once(powerkit: Powerkit) -> None:
+    done = powerkit(
+        *("load", "plan", "--items", "a,a,", "--popularity", "zipf:s=x"),
+        *("--arrivals", "poisson:-1", "--requests", 0, "--json"),
+    )
+    assert done.code == 1
+    codes = [found["code"] for found in json.loads(done.out)["findings"]]
+    assert sorted(codes) == ["Q002", "Q002", "Q002", "Q004", "Q004"]
+    assert not Path("plan.jsonl").exists()
+
+
+def test_two_kinds_of_arrivals_are_a_wrong_call(powerkit: Powerkit) -> None:
+    done = powerkit(
+        *("load", "plan", "--items", 2, "--arrivals", "offline", "--concurrent", 2)
+    )
+    assert done.code == 2
+    assert "give either --arrivals or --concurrent" in done.err
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [
+        ("table", "popularity   zipf:s=1, weights by quantile"),
+        ("csv", "name,weight,count,share"),
+        ("md", "| name | weight | count | share |"),
+        ("json", "{"),
+    ],
+)
+def test_show_has_forms(powerkit: Powerkit, form: str, first: str) -> None:
+    planned(powerkit, "--items", "a,b|c", "--popularity", "zipf:1", "-n", 10)
+    done = powerkit("load", "show", "plan.jsonl", "--format", form)
+    lines = done.out.splitlines()
+    assert (done.code, lines[0]) == (0, first)
+    if form == "md":
+        assert lines[3].startswith("| b\\|c | 0.333333 | ")
+
+
+def test_show_tells_rate_gaps_and_histogram(powerkit: Powerkit) -> None:
+    planned(
+        powerkit,
+        *("--items", 50, "--popularity", "equal", "--arrivals", "constant:rate=4"),
+        *("--duration", 10),
+    )
+    lines = powerkit("load", "show", "plan.jsonl").out.splitlines()
+    assert "span         10 s" in lines
+    assert "rate         4 ± 0.63 a second, 4 asked for" in lines
+    assert "gaps         0.25 s on average, CV 0" in lines
+    assert lines[-1] == f"{'9.5 s':>12}          2  {'#' * 40}"
+    assert "effective    50 items by weight" in "\n".join(lines)
+    facts = json.loads(powerkit("load", "show", "plan.jsonl", "--json").out)
+    assert facts["entropy_nats"] == pytest.approx(3.91202)
+    assert sum(facts["schedule"]["histogram"]) == 40
+
+
+def test_show_refuses_what_is_no_plan(powerkit: Powerkit) -> None:
+    Path("x").write_text("{}\n")
+    done = powerkit("load", "show", "x")
+    assert done.code == 1
+    assert done.out.startswith("error Q009 x:1: the first line is no header")
+
+
+def run(powerkit: Powerkit, *options: object) -> tuple[Done, dict[str, Any]]:
+    done = powerkit(
+        *("load", "run", "plan.jsonl", "--sut", "python:sut_of_this_test:ask"),
+        *("-o", "result.json", *options),
+    )
+    return done, json.loads(Path("result.json").read_text())
+
+
+def test_run_on_a_function(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", "a,b", "--popularity", "zipf", "-n", 30)
+    done, facts = run(powerkit, "--trace", "trace.json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("closed: valid\nqueries      30 in ")
+    assert facts["schema"] == "load-result/1"
+    assert facts["sut"] == "python:sut_of_this_test:ask"
+    assert facts["plan"]["file"] == "plan.jsonl"
+    assert len(facts["plan"]["sha256"]) == 64
+    assert facts["valid"] is True
+    assert json.loads(Path("trace.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "queries"),
+    [("single-stream", 30), ("multi-stream", 5), ("offline", 30), ("closed", 30)],
+)
+def test_run_in_every_scenario(powerkit: Powerkit, scenario: str, queries: int) -> None:
+    planned(powerkit, "--items", 3, "--popularity", "equal", "-n", 30)
+    _, facts = run(powerkit, "--scenario", scenario, "--samples-per-query", 6)
+    assert (facts["scenario"], facts["queries"]) == (scenario, queries)
+    assert facts["valid"], facts["reasons"]
+
+
+def test_run_on_a_web_service_in_real_time(powerkit: Powerkit) -> None:
+    planned(
+        powerkit,
+        *("--items", "a,b", "--popularity", "equal", "--arrivals", "constant:rate=50"),
+        *("-n", 20),
+    )
+    with serving(lambda path: (200, {}, path.encode())) as address:
+        done = powerkit(
+            *("load", "run", "plan.jsonl", "--sut", f"{address}/x?m={{item}}"),
+            *("--rate-tolerance", 0.5, "--json"),
+        )
+    facts = json.loads(done.out)
+    assert facts["rate"]["planned"] == pytest.approx(50)
+    assert facts["failed"] == 0
+    assert facts["duration_seconds"] > 0.39
+    assert facts["latency_seconds"]["count"] == 20
+    assert facts["sut"].endswith("/x?m=***")  # what stands in a query may be secret
+
+
+def test_run_on_a_program(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", "a,b", "-o", "plan.jsonl")
+    done = powerkit("load", "run", "plan.jsonl", "--sut", "cmd:test {item} = a")
+    assert done.code == 1
+    assert "1 of 2 requests failed" in done.out
+    assert "error        1 × exit code 1" in done.out
+
+
+def test_a_run_that_is_not_valid_fails_and_is_written(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", 2, "--popularity", "equal", "-n", 30)
+    done, facts = run(powerkit, "--target-latency", 60)
+    assert done.code == 1
+    assert facts["reasons"] == ["429 more queries would prove the latency"]
+    assert "NOT VALID" in done.out
+
+
+def test_run_posts_a_body(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", 1)
+    Path("body").write_bytes(b"\xff")
+    done = powerkit(
+        "load", "run", "plan.jsonl", "--sut", "http://localhost:1/", "--body", "body"
+    )
+    assert done.code == 2
+    assert "body is no UTF-8 text" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--sut", "nonsense"), "Q011"),
+        (("--sut", "cmd:true", "--scenario", "server"), "Q013"),
+        (("--sut", "cmd:true", "--max-in-flight", "0"), "Q013"),
+    ],
+)
+def test_run_refuses_before_it_begins(
+    powerkit: Powerkit, options: tuple[str, ...], code: str
+) -> None:
+    planned(powerkit, "--items", 1)
+    done = powerkit("load", "run", "plan.jsonl", *options, "-o", "result.json")
+    assert done.code == 1
+    assert done.out.startswith(f"error {code} ")
+    assert not Path("result.json").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_what_it_has(
+    powerkit: Powerkit, number: signal.Signals, folder: Path
+) -> None:
+    """In a process of its own, with programs of its own that must not outlive it."""
+    planned(
+        powerkit,
+        *("--items", "a", "--popularity", "equal", "--arrivals", "constant:rate=50"),
+        *("--duration", 60),
+    )
+    (folder / "note_of_this_test.py").write_text(
+        "import pathlib, time\ndef ask(item):\n    pathlib.Path('begun').touch()\n"
+    )
+    command = [
+        *(sys.executable, "-m", "tools", "load", "run", "plan.jsonl"),
+        *("--sut", "python:note_of_this_test:ask", "-o", "result.json"),
+    ]
+    env = os.environ | {"PYTHONPATH": f"{ROOT}:{folder}"}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
+        limit = time.monotonic() + 60
+        while not Path("begun").exists():
+            assert time.monotonic() < limit
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"it ended early: interrupted" in out
+    facts = json.loads(Path("result.json").read_text())
+    assert (facts["interrupted"], facts["valid"]) == (True, False)
+    assert 0 < facts["samples"] < 3000
+    assert facts["unfinished"] == 0
+
+
+def test_an_interruption_in_process_gives_the_signals_back(
+    powerkit: Powerkit, folder: Path
+) -> None:
+    planned(powerkit, "--items", 1, "--popularity", "equal", "-n", 1000)
+    (folder / "killing_of_this_test.py").write_text(
+        "import os, signal\n"
+        "count = 0\n"
+        "def ask(item):\n"
+        "    global count\n"
+        "    count += 1\n"
+        "    if count == 5: os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    before = signal.getsignal(signal.SIGINT)
+    done = powerkit(
+        *("load", "run", "plan.jsonl", "--sut", "python:killing_of_this_test:ask"),
+        *("-o", "result.json"),
+    )
+    assert done.code == 1
+    assert json.loads(Path("result.json").read_text())["interrupted"] is True
+    assert signal.getsignal(signal.SIGINT) is before
