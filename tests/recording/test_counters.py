@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,12 @@ from tools.counters.memory import open_memory
 from tools.counters.process import ProcessSource
 from tools.readings.series import Kind
 from tools.recording.monitor import NAMES, open_sources
+
+
+@pytest.fixture(autouse=True)
+def _searches_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    still = SimpleNamespace(monotonic_ns=lambda: 0)
+    monkeypatch.setattr("tools.counters.process.time", still)
 
 
 @pytest.fixture
@@ -222,6 +229,33 @@ def test_new_processes_are_looked_for_now_and_then(proc: FakeProc) -> None:
     proc.process(8, parent=7)
     assert row(source, 10**9 + 249_999_999)["process_count"] == 1
     assert row(source, 10**9 + 250_000_000)["process_count"] == 2
+
+
+def test_the_kernels_lists_of_children_are_taken_where_they_are(
+    proc: FakeProc,
+) -> None:
+    proc.process(7, ticks=1, children="8 ")
+    proc.process(8, parent=7, ticks=2, children="")
+    proc.process(9, parent=8, ticks=4)  # of whom its parent's list does not tell
+    source = ProcessSource(proc.root, 7)
+    assert row(source)["process_count"] == 2
+    proc.process(8, parent=7, ticks=2, children="9 ")
+    found = row(source, 10**9)
+    assert (found["process_count"], found["process_cpu_seconds_total"]) == (3, 7)
+
+
+def test_a_dear_search_is_rarer(
+    proc: FakeProc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proc.process(7)
+    source = ProcessSource(proc.root, 7)
+    ticking = iter(range(0, 10**12, 20_000_000))  # each search takes 20 ms
+    clock = SimpleNamespace(monotonic_ns=lambda: next(ticking))
+    monkeypatch.setattr("tools.counters.process.time", clock)
+    assert row(source, 10**9)["process_count"] == 1
+    proc.process(8, parent=7)
+    assert row(source, 3 * 10**9 - 1)["process_count"] == 1
+    assert row(source, 3 * 10**9)["process_count"] == 2
 
 
 def test_an_orphan_is_still_followed(proc: FakeProc) -> None:

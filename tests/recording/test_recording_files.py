@@ -198,7 +198,7 @@ def test_more_readings_than_there_is_room_for(
 
 
 @given(st.binary(max_size=200))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "any.csv"
     path.write_bytes(data)
@@ -207,7 +207,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
 
 
 @given(st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_changed_file_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "changed.csv"
     sample().write_csv(path)
@@ -239,7 +239,7 @@ def test_a_changed_file_is_read_or_refused(tmp_path: Path, data: st.DataObject) 
         max_size=20,
     )
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read_back(
     tmp_path: Path, rows: list[tuple[int, int | None, int | None]]
 ) -> None:

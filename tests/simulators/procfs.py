@@ -80,6 +80,7 @@ class FakeProc:
         started: int = 1000,
         pages: int = 10,
         threads: int = 1,
+        children: str | None = None,
     ) -> None:
         """Write /proc/PID/stat of a process with a name that is hard to read."""
         folder = self.root / str(pid)
@@ -88,6 +89,9 @@ class FakeProc:
             f"{pid} (a) b ( c) S {parent} 5 5 0 -1 4194304 9 8 7 6 {ticks} 0 {waited}"
             f" 0 20 0 {threads} 0 {started} 99999 {pages} 18446744073709551615 1 1\n"
         )
+        if children is not None:
+            (folder / f"task/{pid}").mkdir(parents=True, exist_ok=True)
+            (folder / f"task/{pid}/children").write_text(children)
 
     def end(self, pid: int) -> None:
         """Let a process be gone."""

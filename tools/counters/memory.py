@@ -15,7 +15,12 @@ from tools.readings.series import Gaps, Kind, Missing, Series
 __all__ = ["MemorySource", "open_memory"]
 
 _BYTES: Final = 64 * 1024
-_LINE: Final = re.compile(rb"^(\w+):?\s+(\d+)(?: kB)?$", re.MULTILINE)
+# Only what is wanted: these files have a hundred lines or two.
+_LINE: Final = re.compile(
+    rb"^(MemTotal|MemAvailable|Cached|Dirty|pgfault|pgmajfault|pgpgin|pgpgout|pswpin"
+    rb"|pswpout):?\s+(\d+)(?: kB)?$",
+    re.MULTILINE,
+)
 _VMSTAT: Final = (
     ("page_faults_total", "pgfault", "page_faults", "events", 1),
     ("major_page_faults_total", "pgmajfault", "major_page_faults", "events", 1),
