@@ -54,7 +54,7 @@ def combine_each(runs: Sequence[Run], folder: Path) -> list[Path]:
     for run in runs:
         grouped.setdefault(run.label, []).append(run)
     done: list[Path] = []
-    for number, (label, own) in enumerate(grouped.items(), 1):
+    for number, (label, own) in enumerate(sorted(grouped.items()), 1):
         name = re.sub(r"[^A-Za-z0-9._+-]+", "-", label)[:150]
         # The number keeps names apart that differ in other characters only.
         path = folder / f"compared-{number}-{name}.json.gz"

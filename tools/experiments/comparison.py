@@ -127,7 +127,7 @@ def compare(
     speeds: list[Values] = []
     energies: list[Values] = []
     found: list[Finding] = []
-    for stream, label in enumerate(dict.fromkeys([*old, *new])):
+    for stream, label in enumerate(sorted({*old, *new})):
         sides = old.get(label, ()), new.get(label, ())
         done = _workload(label, sides, wanted, method, stream)
         if isinstance(done, Finding):

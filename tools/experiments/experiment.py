@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Final
 
 from tools.experiments.orders import Order
 from tools.experiments.performing import Bench, perform
@@ -15,6 +16,7 @@ from tools.experiments.record import Run
 
 __all__ = ["Watch", "perform_all"]
 
+_LOOK_SECONDS: Final = 0.5
 Watch = Callable[[Run, int, int], object]
 """Told of each run that ended, how many have, and how many there are."""
 
@@ -85,7 +87,8 @@ class _Going:
                 warm = _key(order) in self._warm
                 future = pool.submit(perform, order, self._bench, warm=warm)
                 going[future] = order
-            done, _ = wait(going, return_when=FIRST_COMPLETED)
+            # Not without end: a signal that another thread takes wakes nobody here.
+            done, _ = wait(going, _LOOK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 self._ended(future.result(), going.pop(future))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -81,4 +82,8 @@ class Sampling:
         except RegistryError as error:
             self.problems += [f"{one.code} {one.what}" for one in error.findings]
         missing = [asdict(one) for one in recording.missing]
-        return {**recording.summary().document(), "missing": missing}
+        document = {**recording.summary().document(), "missing": missing}
+        # As a reader of the record finds it: lists, and nothing that JSON lacks.
+        said = json.dumps(document)
+        plain: dict[str, Any] = json.loads(said, parse_constant=lambda _: None)
+        return plain

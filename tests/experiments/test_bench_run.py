@@ -1,0 +1,358 @@
+"""`powerkit bench run` as it is called."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.experiment_samples import child, reporting, yaml_file
+from tests.simulators.commands import Done
+from tools.experiments.record import Run, read_runs
+from tools.load.making import make_plan
+from tools.load.plan import write_plan
+
+Bench = Callable[..., Done]
+
+TRACE = '{"traceEvents":[{"name":"a","ph":"X","ts":%s,"dur":2,"pid":1,"tid":1}]}'
+
+
+def test_a_command_runs_as_often_as_wanted(bench: Bench, folder: Path) -> None:
+    done = bench(
+        "-n", 3, "--experiment-description", "two words", command=child("true")
+    )
+    assert (done.code, done.err) == (0, "")
+    assert f"3 runs, 0 failed: {folder}" in done.out
+    runs = read_runs(folder)
+    assert [run.iteration for run in runs] == [1, 2, 3]
+    assert {run.description for run in runs} == {"two words"}
+    assert {run.workload for run in runs} == {"sh"}
+
+
+def test_a_failed_run_ends_with_1_and_is_recorded(bench: Bench, folder: Path) -> None:
+    done = bench("--items", "a,b,c", command=child('[ "{item}" != b ]'))
+    assert done.code == 1
+    assert "3 runs, 1 failed" in done.out
+    assert [run.accepted for run in read_runs(folder)] == [True, False, True]
+
+
+def test_json_for_a_program(bench: Bench, folder: Path) -> None:
+    done = bench("--json", command=child(reporting(performance=5)))
+    document = json.loads(done.out)
+    assert document["schema"] == "runs/1"
+    assert document["folder"] == str(folder)
+    (run,) = document["runs"]
+    assert (run["schema"], run["performance"]) == ("run/1", 5.0)
+
+
+def test_tables_for_other_programs(bench: Bench) -> None:
+    rows = list(csv.DictReader(io.StringIO(bench("-f", "csv", command=("true",)).out)))
+    assert [row["workload"] for row in rows] == ["true"]
+    done = bench("-f", "md", "--append", command=("true",))
+    assert done.out.splitlines()[1].startswith("| --- |")
+
+
+def test_simulate_starts_nothing(bench: Bench, folder: Path) -> None:
+    done = bench(
+        "--simulate", "--json", "-n", 2, "--items", "a,b", command=("rm", "{item}")
+    )
+    document = json.loads(done.out)
+    assert document["schema"] == "planned-runs/1"
+    assert [(run["item"], run["iteration"]) for run in document["runs"]] == [
+        ("a", 1),
+        ("a", 2),
+        ("b", 1),
+        ("b", 2),
+    ]
+    assert (
+        "4 runs would be made"
+        in bench(
+            "--simulate-run", "-n", 2, "--items", "a,b", command=("rm", "{item}")
+        ).out
+    )
+    assert not folder.exists()
+
+
+def test_a_folder_with_results_is_kept(bench: Bench, folder: Path) -> None:
+    assert bench(command=("true",)).code == 0
+    done = bench(command=("true",))
+    assert done.code == 1
+    assert "B011" in done.out
+    assert bench("--append", command=("true",)).code == 0
+    assert len(read_runs(folder)) == 2
+    assert bench("--profile-output-overwrite", command=("true",)).code == 0
+    assert len(read_runs(folder)) == 1
+    done = bench("--append", "--profile-output-overwrite", command=("true",))
+    assert done.code == 2
+
+
+def test_without_a_name_runs_go_into_the_folder_of_the_hour(
+    powerkit: Bench, apart: Path
+) -> None:
+    for _ in range(2):
+        done = powerkit("bench", "run", "--host-label", "host", "--", "true")
+        assert done.code == 0
+    assert 1 <= len(list((apart / "host").iterdir())) <= 2
+    assert len(read_runs(apart)) == 2
+
+
+def test_a_spec_is_run_and_options_replace_it(bench: Bench, folder: Path) -> None:
+    spec = yaml_file(
+        Path("spec.yaml"),
+        "name: two\n"
+        "workloads:\n"
+        "  - {name: env, command: [sh, -c, 'echo $A $B'], env: {A: spec, B: spec}}\n"
+        "iterations: 3\n"
+        "init: lazy\n",
+    )
+    assert bench("-n", 1, "--env", "C=d", "--init", "async", spec).code == 0
+    (run,) = read_runs(folder)
+    assert run.environment.items() >= {"A": "spec", "C": "d"}.items()
+    assert run.init == "async"
+    assert run.experiment == "two"
+
+
+def test_a_wrong_spec_is_refused_with_its_line(bench: Bench, folder: Path) -> None:
+    spec = yaml_file(Path("spec.yaml"), "name: a\nworkload: b\n")
+    done = bench(spec)
+    assert done.code == 1
+    assert "B020 spec.yaml:2: workload: no such field" in done.out
+    assert "B021 spec.yaml" in done.out
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "init"),
+    [
+        ((), "eager"),
+        (("--eager",), "eager"),
+        (("--lazy",), "lazy"),
+        (("--eager-async",), "async"),
+        (("--eager", "--eager-async"), "async"),
+        (("--init", "lazy"), "lazy"),
+    ],
+)
+def test_ways_to_initialise(bench: Bench, options: tuple[str, ...], init: str) -> None:
+    done = bench("--simulate", "--json", *options, command=("true",))
+    assert [run["init"] for run in json.loads(done.out)["runs"]] == [init]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--lazy", "--eager-async"),
+        ("--init", "lazy", "--eager"),
+        ("--env", "novalue"),
+    ],
+)
+def test_options_that_make_no_sense_are_usage(
+    bench: Bench, options: tuple[str, ...]
+) -> None:
+    assert bench(*options, command=("true",)).code == 2
+
+
+def test_nothing_to_run_is_usage(powerkit: Bench) -> None:
+    done = powerkit("bench", "run")
+    assert done.code == 2
+    assert "give a SPEC, --workload or a command after --" in done.err
+    assert powerkit("bench", "run", "--").code == 2
+
+
+def test_models_by_list_expression_and_share(bench: Bench) -> None:
+    def chosen(*options: object) -> list[str]:
+        names = "large_vgg,alexnet,resnet,vgg"
+        done = bench(
+            "--simulate", "--json", "--items", names, *options, command=("a", "{item}")
+        )
+        return [run["item"] for run in json.loads(done.out)["runs"]]
+
+    assert chosen("--models", "alexnet,resnet") == ["alexnet", "resnet"]
+    assert chosen("--models", "v.g$") == ["large_vgg", "vgg"]
+    assert chosen("--models", "vgg") == ["vgg"]
+    assert chosen("--large-models") == ["large_vgg"]
+    assert chosen("--models-percentage", "0.5") == ["large_vgg", "alexnet"]
+    assert chosen("--models-percentage", "25") == ["alexnet"]
+
+
+def test_a_distribution_and_a_plan_decide_the_order(bench: Bench, folder: Path) -> None:
+    options = ("-n", 5, "--items", "a,b", "--distribution", "pareto")
+    params = ("--distribution-params", "1,2", "--seed", 4, "--trims-compatible")
+    assert bench(*options, *params, command=("true",)).code == 0
+    runs = read_runs(folder)
+    assert len(runs) == 5
+    lines = (folder / "plan.jsonl").read_text().splitlines()
+    header = json.loads(lines[0])
+    assert header["seed"] == 4
+    assert header["popularity"]["values"] == {"xm": 1.0, "alpha": 2.0}
+    asked = [json.loads(line)["item"] for line in lines[1:]]
+    assert asked == [run.label for run in runs]
+    path = Path("plan.jsonl")
+    write_plan(make_plan(["b", "a"], "none:2"), path)
+    done = bench("--append", "--items", "a,b", "--plan", path, command=("true",))
+    assert done.code == 0
+    assert [run.item for run in read_runs(folder)[5:]] == ["b", "b", "a", "a"]
+
+
+def test_an_unknown_distribution_is_refused_and_zipf_works(bench: Bench) -> None:
+    done = bench("--items", "a,b", "--distribution", "nope", command=("true",))
+    assert done.code == 1
+    assert "Q00" in done.out
+    done = bench("--items", "a,b", "--distribution", "zipf", "-n", 2, command=("true",))
+    assert done.code == 0
+
+
+def test_model_iterations_limits_each_and_1_runs_once(bench: Bench) -> None:
+    options = ("--distribution", "uniform", "--model-iterations", 1, "-n", 3)
+    done = bench(
+        "--simulate", "--json", "--items", "a,b,c", *options, command=("true",)
+    )
+    assert sorted(run["item"] for run in json.loads(done.out)["runs"]) == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+def test_monitors_are_recorded(bench: Bench, folder: Path) -> None:
+    options = ("--monitor", "cpu,memory", "--monitor-interval-ms", 10)
+    assert bench(*options, command=child("sleep 0.03")).code == 0
+    (run,) = read_runs(folder)
+    assert {one["source"] for one in run.monitors["series"]} == {"cpu", "memory"}
+    assert run.file("samples.csv") is not None
+
+
+def test_a_monitor_that_is_not_here_is_refused_before_anything_runs(
+    bench: Bench, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tools.readings.series import Missing
+    from tools.recording import opening
+
+    gone = (None, (Missing("nvml", "", "there is no driver"),))
+    monkeypatch.setitem(opening._OPENERS, "nvml", lambda **_: gone)
+    done = bench("--monitor", "cpu,nvml", command=("true",))
+    assert done.code == 1
+    assert "O001 nvml: there is no driver" in done.out
+    assert not folder.exists()
+    assert bench("--monitor", "nothing", command=("true",)).code == 1
+
+
+def test_traces_are_kept_and_combined(bench: Bench, folder: Path) -> None:
+    program = (
+        f'printf \'{TRACE % "%s"}\' "$POWERKIT_ITERATION" > "$POWERKIT_TRACE_FILE"'
+    )
+    done = bench("-n", 2, "--trace", "--combine", command=child(program))
+    assert (done.code, done.err) == (0, "")
+    combined = folder / "combined.json.gz"
+    assert f"combined: {combined}" in done.out
+    events = json.loads(gzip.decompress(combined.read_bytes()))["traceEvents"]
+    slices = [one for one in events if one["ph"] == "X"]
+    assert len({one["pid"] for one in slices}) == 2
+    assert {float(one["ts"]) for one in slices} == {0.0}
+    done = bench("--combine", "--append", command=("true",))
+    assert "B064" in done.out
+
+
+def test_raw_traces_are_not_read(bench: Bench, folder: Path) -> None:
+    program = 'printf nonsense > "$POWERKIT_TRACE_FILE"'
+    assert bench("--trace", "--raw", command=child(program)).code == 0
+    assert bench("--trace", "--append", command=child(program)).code == 1
+
+
+def test_pins_devices_and_trims_variables(bench: Bench, folder: Path) -> None:
+    options = ("--trims-environment", "--original", "--visible-devices", "1", "--debug")
+    more = ("--no-pin", "--no-profile-memory", "--eager-async")
+    assert bench(*options, *more, command=child("env")).code == 0
+    (run,) = read_runs(folder)
+    assert run.environment == {
+        "CUDA_VISIBLE_DEVICES": "1",
+        "GLOG_logtostderr": "1",
+        "GLOG_stderrthreshold": "0",
+        "GLOG_v": "4",
+        "UPR_CLIENT": "1",
+        "UPR_ENABLED": "false",
+        "UPR_ENABLE_MEMORY_PROFILE": "false",
+        "UPR_INITIALIZE_EAGER": "false",
+        "UPR_INITIALIZE_EAGER_ASYNC": "true",
+    }
+    path = run.file("stdout")
+    assert path is not None
+    assert f"UPR_RUN_ID={run.run_id}\n" in path.read_text()
+
+
+def test_a_time_limit(
+    bench: Bench, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = bench("--time-limit", 0.1, command=("sleep", "60"))
+    assert done.code == 1
+    assert "it was ended after 0.1 s" in done.out
+    monkeypatch.setenv("POWERKIT_RUN_TIMEOUT_SECONDS", "0.1")
+    done = bench("--append", command=("sleep", "60"))
+    assert [run.timed_out for run in read_runs(folder)] == [True, True]
+
+
+def test_a_service_runs_meanwhile_and_is_recorded(bench: Bench, folder: Path) -> None:
+    service = yaml_file(
+        Path("service.yaml"),
+        "name: server\n"
+        "command: [sh, -c, 'touch up; echo ready; exec sleep 60']\n"
+        "ready: regex:^ready$\n",
+    )
+    done = bench("--service", service, "-n", 2, command=child("test -f up"))
+    assert (done.code, done.err) == (0, "")
+    runs = read_runs(folder)
+    assert len({run.service["service_id"] for run in runs if run.service}) == 1
+    assert runs[0].service is not None
+    assert "log" not in runs[0].service
+    assert "ready" in (folder / "service.log").read_text()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(runs[0].service["pid"]), 0)
+
+
+def test_a_service_that_does_not_start_is_a_finding(bench: Bench, folder: Path) -> None:
+    service = yaml_file(
+        Path("service.yaml"),
+        "name: server\ncommand: [sh, -c, 'exit 3']\nready: regex:ready\n",
+    )
+    done = bench("--service", service, command=("true",))
+    assert done.code == 1
+    assert "F014" in done.out
+
+
+def test_results_are_published(bench: Bench, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    done = bench("--publish", store.as_uri(), command=("true",))
+    assert (done.code, done.err) == (0, "")
+    (run,) = read_runs(folder)
+    assert list(store.rglob(f"{run.run_id}*"))
+
+
+def test_verbose_tells_of_each_run(bench: Bench) -> None:
+    done = bench("-v", "-n", 2, command=child("exit 4"))
+    lines = done.err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["1 of 2", "2 of 2"]
+    assert lines[0].endswith("code 4")
+
+
+def test_listing_runs(bench: Bench, powerkit: Bench, folder: Path) -> None:
+    bench("-n", 2, command=child('[ "$POWERKIT_ITERATION" = 1 ]'))
+    done = powerkit("bench", "list", folder.parent, "--json")
+    listed = [Run.model_validate(one) for one in json.loads(done.out)["runs"]]
+    assert [one.returncode for one in listed] == [0, 1]
+    done = powerkit("bench", "list", folder, "--failed")
+    assert "1 runs, 1 failed" in done.out
+    done = powerkit("bench", "list", Path.cwd())
+    assert done.code == 1
+    assert "B007" in done.out
+
+
+def test_schemas_are_printed(powerkit: Bench) -> None:
+    every = json.loads(powerkit("bench", "schema").out)
+    assert set(every) == {"experiment", "run", "matrix"}
+    assert json.loads(powerkit("bench", "schema", "run").out) == every["run"]
