@@ -24,7 +24,9 @@ PATTERN = code(
     "Give names as globs, regular expressions with --regex, times as 20ms or 1.5s.",
 )
 CHARACTERS: Final = 1000
-"""How much of a name or a pattern is looked at."""
+"""The longest pattern."""
+LOOKED_AT: Final = 1 << 16
+"""How much of a name is looked at."""
 PATTERNS: Final = 100
 REMEMBERED: Final = 1 << 18
 _TIME: Final = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,9})?)(ns|us|µs|ms|s)?")
@@ -86,13 +88,18 @@ class Patterns:
         """Match texts that are new, many at once."""
         if len(self._known) > REMEMBERED:
             self._known.clear()
-        new = [one for one in set(texts) if one not in self._known]
+        new = [
+            one
+            for one in set(texts)
+            if one not in self._known and len(one) <= CHARACTERS
+        ]
         if new:
-            short = [one[:CHARACTERS] for one in new]
-            self._known.update(zip(new, self._match(short), strict=True))
+            self._known.update(zip(new, self._match(new), strict=True))
 
     def __contains__(self, text: str) -> bool:
-        """Whether a text matches; it is learned if it is new."""
+        """Whether a text matches; long ones are not remembered."""
+        if len(text) > CHARACTERS:
+            return self._match([text[:LOOKED_AT]])[0]
         if text not in self._known:
             self.learn([text])
         return self._known[text]
