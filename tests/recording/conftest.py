@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,12 +13,19 @@ from typing import Any
 
 import pytest
 
-from tests.simulators import nvml
+from tests.simulators import nvml, powercap
 from tests.simulators.commands import Done, run_command
-from tools.readings.series import Gaps, Kind, Series
+from tests.simulators.nvml import Stub, stubbed
+from tests.simulators.powercap import FakePowercap, live
+from tests.simulators.procfs import FakeProc
+from tools.readings.series import Gaps, Kind, Missing, Series
 from tools.recording.monitor import Monitor, Opened, Recording
+from tools.sources.nvml import NvmlSource, open_nvml
 
 SECOND = 1_000_000_000
+QUICK = ("--interval-ms", "5", "--duration", "0.05")
+Powerkit = Callable[..., Done]
+Pretend = Callable[[str], Stub]
 
 
 class FakeClock:
@@ -142,3 +152,62 @@ def powerkit(
     return functools.partial(
         run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
     )
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> FakeProc:
+    """A /proc of an idle machine."""
+    return FakeProc(tmp_path / "proc")
+
+
+def row(source: Any, now_ns: int = 0) -> dict[str, int | None]:
+    """What a source reads now, by column."""
+    names = [one.name for one in source.series]
+    return dict(zip(names, source.read(now_ns), strict=True))
+
+
+@pytest.fixture
+def pretend(library: Path) -> Iterator[Pretend]:
+    """Use the library, with settings that may be changed."""
+    with stubbed(library) as stub:
+
+        def configured(settings: str) -> Stub:
+            stub.configure(settings)
+            return stub
+
+        yield configured
+        assert stub.users == 0, "NVML was not shut down"
+
+
+def opened_gpus(devices: str = "all") -> tuple[NvmlSource, tuple[Missing, ...]]:
+    """GPUs that are there, and what is lacking."""
+    source, missing = open_nvml(devices)
+    assert source is not None, missing
+    return source, missing
+
+
+def python(program: str) -> list[str]:
+    """A command of `powerkit monitor`."""
+    return ["--", sys.executable, "-c", program]
+
+
+@pytest.fixture
+def gpus(library: Path) -> Iterator[Stub]:
+    """Two GPUs whose clock stands at 2.5 s."""
+    with stubbed(library, "devices=2;low=60;high=300") as stub:
+        stub.time(2.5)
+        yield stub
+        assert stub.users == 0
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Iterator[FakePowercap]:
+    """Two sockets that draw power as time goes by."""
+    made = FakePowercap(tmp_path / "sys", powercap.TWO_SOCKETS)
+    with live(made):
+        yield made
+
+
+def table(out: str, delimiter: str = ",") -> list[dict[str, str]]:
+    """The rows of a report."""
+    return list(csv.DictReader(io.StringIO(out), delimiter=delimiter))

@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from registry.documents.columns import column
-from registry.documents.findings import RegistryError
-from tests.recording.conftest import record
+from tests.recording.conftest import Pretend, opened_gpus, record, row
 from tests.simulators.nvml import Stub, stubbed
-from tools.readings.series import Kind, Missing
-from tools.recording.monitor import Opened, Recording, open_sources
-from tools.sources.nvml import NvmlSource, open_nvml
-
-Pretend = Callable[[str], Stub]
-
-
-@pytest.fixture
-def pretend(library: Path) -> Iterator[Pretend]:
-    """Use the library, with settings that may be changed."""
-    with stubbed(library) as stub:
-
-        def configured(settings: str) -> Stub:
-            stub.configure(settings)
-            return stub
-
-        yield configured
-        assert stub.users == 0, "NVML was not shut down"
-
-
-def opened(devices: str = "all") -> tuple[NvmlSource, tuple[Missing, ...]]:
-    source, missing = open_nvml(devices)
-    assert source is not None, missing
-    return source, missing
+from tools.readings.series import Kind
+from tools.recording.monitor import Opened, Recording
 
 
 def recorded(stub: Stub, seconds: float, devices: str = "all") -> Recording:
-    source, missing = opened(devices)
+    source, missing = opened_gpus(devices)
     recording = record(Opened((source,), missing), seconds, 0.05, stub.time)
     source.close()
     return recording
 
 
-def row(source: NvmlSource) -> dict[str, int | None]:
-    readings = source.read(0)
-    return {one.name: value for one, value in zip(source.series, readings, strict=True)}
-
-
 def test_every_number_of_a_gpu(pretend: Pretend) -> None:
     pretend("low=80;ecc=10").time(2.55)
-    source, missing = opened()
+    source, missing = opened_gpus()
     assert row(source) == {
         "gpu_0_watts": 80_000,
         "gpu_0_average_watts": 80_000 + (100 - 80) * 450,
@@ -85,7 +53,7 @@ def test_every_number_of_a_gpu(pretend: Pretend) -> None:
 
 def test_columns_are_those_of_the_catalogue_with_its_units(pretend: Pretend) -> None:
     pretend("")
-    source, _ = opened()
+    source, _ = opened_gpus()
     source.close()
     own = {
         "gpu_0_encoder_utilisation_ratio",
@@ -165,7 +133,7 @@ def test_what_is_forbidden_is_said_once_with_a_remedy(pretend: Pretend) -> None:
 
 def test_a_passing_failure_is_a_gap_and_no_end(pretend: Pretend) -> None:
     stub = pretend("nvmlDeviceGetUtilizationRates=999")  # NVML_ERROR_UNKNOWN
-    source, missing = opened()
+    source, missing = opened_gpus()
     assert not missing
     assert row(source)["gpu_0_utilisation_ratio"] is None
     stub.configure("")
@@ -215,7 +183,7 @@ def test_what_power_means_by_architecture(
 ) -> None:
     # https://docs.nvidia.com/deploy/nvml-api, nvmlDeviceGetPowerUsage
     pretend(f"arch={arch};model={model};field185=3;field186=3")
-    source, missing = opened()
+    source, missing = opened_gpus()
     source.close()
     power = next(one for one in source.series if one.name.endswith("watts"))
     assert (power.name, power.kind) == (name, kind)
@@ -230,7 +198,7 @@ def test_what_power_means_by_architecture(
 
 def test_an_old_driver(old_library: Path) -> None:
     with stubbed(old_library) as stub:
-        source, missing = opened()
+        source, missing = opened_gpus()
         names = {one.name for one in source.series}
         assert row(source)["gpu_0_power_usage_watts"] == 100_000  # its age is unknown
         assert row(source)["gpu_0_processes"] == 2
@@ -247,7 +215,7 @@ def test_an_old_driver(old_library: Path) -> None:
 def test_pcie_rates_take_turns_where_there_are_no_counters(pretend: Pretend) -> None:
     # each call waits 20 ms, which two GPUs with two ways would not have at 50 ms
     pretend("devices=2;field197=3;field198=3")
-    source, missing = opened()
+    source, missing = opened_gpus()
     assert not missing
     names = [
         f"gpu_{n}_pcie_{way}_bytes_per_second"
@@ -280,7 +248,7 @@ def test_pcie_bytes_of_32_bits_turn(pretend: Pretend) -> None:
 
 def test_the_newer_call_for_temperature(pretend: Pretend) -> None:
     pretend("nvmlDeviceGetTemperature=13")
-    source, missing = opened()
+    source, missing = opened_gpus()
     assert row(source)["gpu_0_celsius"] == 43
     assert not missing
     source.close()
@@ -293,153 +261,9 @@ def test_a_divided_gpu_is_told_of(pretend: Pretend) -> None:
     assert "the power of a slice is not known" in told.why
 
 
-@pytest.mark.parametrize(
-    ("devices", "indices"),
-    [
-        ("all", [0, 1, 2]),
-        ("1", [1]),
-        ("2,0", [0, 2]),
-        (" 0 , 0 ", [0]),
-        ("GPU-0000abc1-1111-2222-3333-444444444444", [1]),
-        ("GPU-0000abc2", [2]),
-        ("MIG-1", [1]),
-    ],
-)
-def test_gpus_are_chosen(pretend: Pretend, devices: str, indices: list[int]) -> None:
-    pretend("devices=3")
-    source, missing = opened(devices)
-    source.close()
-    assert [one.index for one in source.devices] == indices
-    assert {one.device for one in source.series} == {f"gpu {i}" for i in indices}
-    assert not missing
-
-
-@pytest.mark.parametrize(
-    ("devices", "wrong"),
-    [
-        ("3", ["3"]),
-        ("0,7,GPU-ffff", ["7", "GPU-ffff"]),
-        ("GPU-0000abc", ["GPU-0000abc"]),  # not one alone
-        ("MIG-9", ["MIG-9"]),
-        ("0,,1", ["an empty name"]),
-        ("gpu0", ["gpu0"]),
-        ("٣", ["٣"]),
-    ],
-)
-def test_gpus_that_are_not_there_are_refused(
-    pretend: Pretend, devices: str, wrong: list[str]
-) -> None:
-    pretend("devices=3")
-    with pytest.raises(RegistryError) as refused:
-        open_nvml(devices)
-    assert [(one.code, one.what) for one in refused.value.findings] == [
-        ("O004", f"{name} is none of the 3 GPUs") for name in wrong
-    ]
-
-
-@pytest.mark.parametrize("devices", ["none", "", "-1"])
-def test_no_gpu_may_be_chosen(pretend: Pretend, devices: str) -> None:
-    pretend("")
-    source, (lacking,) = open_nvml(devices)
-    assert source is None
-    assert (lacking.what, lacking.why) == ("", "no GPU is chosen")
-
-
-@pytest.mark.parametrize(
-    ("variable", "indices", "told"),
-    [
-        ("1", [1], None),
-        ("2,GPU-0000abc0", [0, 2], None),
-        ("1,9,0", [1], "CUDA_VISIBLE_DEVICES names 9, which is no GPU"),
-    ],
-)
-def test_cuda_visible_devices_chooses(
-    pretend: Pretend,
-    monkeypatch: pytest.MonkeyPatch,
-    variable: str,
-    indices: list[int],
-    told: str | None,
-) -> None:
-    pretend("devices=3")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", variable)
-    source, missing = opened()
-    source.close()
-    assert [one.index for one in source.devices] == indices
-    assert [one.why.partition(";")[0] for one in missing] == ([told] if told else [])
-    source, _ = opened("0")  # what is asked for goes before the environment
-    source.close()
-    assert [one.index for one in source.devices] == [0]
-
-
-def test_cuda_may_count_in_another_order(
-    pretend: Pretend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pretend("devices=2;model1=NVIDIA T4")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    source, (told,) = opened()
-    source.close()
-    assert told.why == "CUDA may number these 2 models of GPU in another order"
-    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
-    source, missing = opened()
-    source.close()
-    assert not missing
-
-
-@pytest.mark.parametrize(
-    ("code", "why", "remedy"),
-    [
-        (9, "NVIDIA's driver is not loaded", "Load the module nvidia."),
-        (4, "permission denied", "/dev/nvidiactl"),
-        (18, "the driver and its library are of different versions", "Restart"),
-        (999, "unknown error", "Install NVIDIA's driver"),
-    ],
-)
-def test_a_driver_that_does_not_work(
-    pretend: Pretend, code: int, why: str, remedy: str
-) -> None:
-    pretend(f"init={code}")
-    source, (lacking,) = open_nvml()
-    assert source is None
-    assert (lacking.what, lacking.why) == ("", why)
-    assert remedy in lacking.remedy
-
-
-def test_a_driver_that_stops_working_at_once(pretend: Pretend) -> None:
-    pretend("nvmlDeviceGetCount_v2=999")
-    source, (lacking,) = open_nvml()
-    assert source is None
-    assert lacking.why == "unknown error"
-
-
-def test_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pynvml
-
-    monkeypatch.setattr(pynvml, "CDLL", _no_library)
-    monkeypatch.setattr(pynvml, "nvmlLib", None)
-    opened = open_sources(["nvml"])
-    assert opened.absent == ("nvml",)
-    (told,) = opened.findings()
-    assert (told.code, told.severity) == ("O001", "error")
-    assert told.what == (
-        "the library of NVIDIA's driver, libnvidia-ml.so.1, is not there"
-    )
-
-
-def _no_library(name: str) -> None:
-    raise OSError(f"{name}: cannot open shared object file")
-
-
-def test_without_pynvml(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    source, (lacking,) = open_nvml()
-    assert source is None
-    assert lacking.why == "the package nvidia-ml-py is not installed"
-    assert lacking.remedy == "pip install nvidia-ml-py"
-
-
 def test_processes_are_listed_only_when_asked(pretend: Pretend) -> None:
     pretend("running=70")
-    source, _ = opened()
+    source, _ = opened_gpus()
     assert row(source)["gpu_0_processes"] == 70
     listed = source.processes()
     assert len(listed) == 64
@@ -447,36 +271,3 @@ def test_processes_are_listed_only_when_asked(pretend: Pretend) -> None:
     assert listed[1].memory is None
     assert source.processes(names=True)[1].name == "train-4001"
     source.close()
-
-
-def test_it_is_shut_down_if_something_unforeseen_happens(
-    pretend: Pretend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pretend("")
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("unforeseen")
-
-    monkeypatch.setattr("tools.sources.nvml.chosen", broken)
-    with pytest.raises(RuntimeError, match="unforeseen"):
-        open_nvml()
-
-
-def test_the_real_way_to_load_it(library: Path) -> None:
-    program = (
-        "from tools.recording.monitor import open_sources\n"
-        "with open_sources(['nvml']) as opened:\n"
-        "    print([one.model for one in opened.sources[0].devices])\n"
-    )
-    environment = os.environ | {
-        "LD_LIBRARY_PATH": str(library.parent),
-        "NVML_STUB": "devices=2;model=NVIDIA L4",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "['NVIDIA L4', 'NVIDIA L4']\n"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.recording.conftest import record
+from tests.recording.conftest import Scripted, record, series
 from tests.simulators import powercap
 from tests.simulators.powercap import RANGE, FakePowercap, FakeZone
+from tools.readings.series import Kind
 from tools.recording.monitor import Opened, Recording, open_sources
 from tools.sources.rapl import longest_interval_seconds, open_rapl
 from tools.sources.rapl_zones import find_zones
@@ -134,6 +135,35 @@ def test_distinct_dies_are_not(tmp_path: Path) -> None:
         "dram 0 die 1": 10,
     }
     assert not codes(recording)
+
+
+@pytest.mark.parametrize(("second", "told"), [(100, True), (101, False)])
+def test_a_mirror_is_seen_though_it_is_read_a_little_later(
+    second: float, told: bool
+) -> None:
+    # Counters are renewed every ms; the second one is read 50 us after the first.
+    dies = [
+        series(
+            f"rapl_package_0_die_{die}_joules_total",
+            unit="joules",
+            kind=Kind.COUNTER,
+            decimals=6,
+            source="rapl",
+            device=f"package 0 die {die}",
+            quantity="energy",
+            coverage="package",
+            update_seconds=0.001,
+        )
+        for die in (0, 1)
+    ]
+
+    def values(now: int) -> list[int]:
+        ms, later_ms = now // 1_000_000, (now + 50_000) // 1_000_000
+        return [ms * 100_000, round(later_ms * second * 1000)]
+
+    source = Scripted(dies, values, name="rapl")
+    recording = record([source], 10, interval=0.0503)  # in no step with the counters
+    assert [one.code for one in recording.summary().findings] == ["O013"] * told
 
 
 def test_two_packages_that_draw_alike_are_no_mirror(tmp_path: Path) -> None:

@@ -147,17 +147,19 @@ def monitor(
         _demand(opened, asked=names is not None)
         recorder = Monitor(opened, interval * 1_000_000)
         ended: Ended | None = None
+        whole = True
         if command is None:
-            _watch(recorder, duration, live=live is not False)
+            whole = _watch(recorder, duration, live=live is not False)
         else:
             quiet = form is Format.TABLE or output is not None
             ended = _run(command, opened, recorder, live=bool(live), ours=quiet)
         if gpu_processes:
             _tell_processes(opened)
     recording = recorder.recording
-    _keep(recording, samples, trace, command, ended)
+    # The report first: it is not lost if a file cannot be written.
     _report(recording, form, output, command, ended, full=full)
-    if command is not None and (ended is None or not ended.ok):
+    _keep(recording, samples, trace, command, ended)
+    if not (whole if command is None else ended is not None and ended.ok):
         raise typer.Exit(terminal.EXIT_FINDINGS)
 
 
@@ -191,8 +193,12 @@ def _demand(opened: Opened, *, asked: bool) -> None:
         raise RegistryError(lacking)
 
 
-def _watch(recorder: Monitor, duration: float | None, *, live: bool) -> None:
-    """Record until the time is over or somebody orders the end."""
+def _watch(recorder: Monitor, duration: float | None, *, live: bool) -> bool:
+    """Record until the time is over or somebody orders the end.
+
+    Returns:
+        Whether it was as long as was asked for.
+    """
     from registry.gate.progress import progress_line
 
     start = time.monotonic()
@@ -203,8 +209,8 @@ def _watch(recorder: Monitor, duration: float | None, *, live: bool) -> None:
                 time.sleep(min(left, _STEP_SECONDS))
                 show(_line(recorder, time.monotonic() - start))
     except OrderedEndError:
-        if duration is not None:
-            raise
+        return duration is None
+    return True
 
 
 def _run(

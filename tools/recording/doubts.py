@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from registry.documents.findings import Finding, Severity, code, finding
 from tools.readings.series import Series
 from tools.recording.counting import STUCK_SECONDS, Growth
+from tools.recording.mirroring import mirrors
 from tools.recording.recording import CELLS, Recording
 from tools.sources.rapl import longest_interval_seconds
 
@@ -35,12 +36,6 @@ INVALID: Final = code(
     Severity.WARNING,
     "How much a counter grew cannot be known.",
     "Sample more often, and measure again; the raw readings are kept.",
-)
-MIRRORED: Final = code(
-    "O013",
-    Severity.WARNING,
-    "Two dies of a package count alike: it may be one counter, shown twice.",
-    "Do not add them up. Load one die alone: true counters differ then.",
 )
 GAPS: Final = code(
     "O014",
@@ -69,9 +64,6 @@ FULL: Final = code(
 
 _DISAGREEMENT: Final = 0.1
 _SHORT_SECONDS: Final = 2.0  # two windows of NVML's average, see measuring.md
-_ALIKE: Final = 0.001
-_ALIKE_SHARE: Final = 0.95
-_ALIKE_INTERVALS: Final = 20
 _GAPS_SHOWN: Final = 20
 _MISSED_SHARE: Final = 0.01
 
@@ -89,7 +81,7 @@ def doubts(
     found = [
         *_of_counters(recording, growths),
         *_disagreements(energies),
-        *_mirrors(recording),
+        *mirrors(recording),
         *_gaps(recording),
         *_pace(recording),
     ]
@@ -145,41 +137,6 @@ def _disagreements(energies: Sequence[Energy]) -> Iterator[Finding]:
         short = min(counter.seconds, integral.seconds) < _SHORT_SECONDS
         severity = Severity.INFO if short else None
         yield finding(DISAGREE, one.device, what, severity=severity)
-
-
-def _mirrors(recording: Recording) -> Iterator[Finding]:
-    """Dies of one package whose counters grow alike (measuring.md, rule for dies)."""
-    dies = [
-        one
-        for one in recording.columns
-        if one.source == "rapl" and one.coverage == "package" and " die " in one.device
-    ]
-    for one, other in combinations(dies, 2):
-        if one.device.partition(" die ")[0] != other.device.partition(" die ")[0]:
-            continue
-        alike, all_ = _alike(recording, one, other)
-        if all_ >= _ALIKE_INTERVALS and alike >= _ALIKE_SHARE * all_:
-            what = f"{other.device} grew like {one.device} in {alike} of {all_} samples"
-            yield finding(MIRRORED, other.name, what)
-
-
-def _alike(recording: Recording, one: Series, other: Series) -> tuple[int, int]:
-    """In how many intervals two counters grew alike, and how many there are."""
-    pairs = [
-        (first, second)
-        for first, second in zip(
-            recording.readings(one.name), recording.readings(other.name), strict=True
-        )
-        if first is not None and second is not None
-    ]
-    alike = all_ = 0
-    for before, after in zip(pairs, pairs[1:]):  # noqa: B905, RUF007
-        grown = after[0] - before[0], after[1] - before[1]
-        if min(grown) <= 0:
-            continue  # not moved, or begun again
-        all_ += 1
-        alike += abs(grown[0] - grown[1]) < _ALIKE * max(grown)
-    return alike, all_
 
 
 def _gaps(recording: Recording) -> Iterator[Finding]:
