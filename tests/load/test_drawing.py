@@ -94,7 +94,7 @@ def test_draws_with_a_cap_are_those_of_drawing_again() -> None:
     ours: Counter[tuple[int, ...]] = Counter()
     plain: Counter[tuple[int, ...]] = Counter()
     stream = open_streams(2).draws
-    for _ in range(4000):
+    for _ in range(1500):
         ours[tuple(draw(shares, 4, stream, 2).tolist())] += 1
         seen: list[int] = []
         while len(seen) < 4:

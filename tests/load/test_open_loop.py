@@ -44,9 +44,17 @@ def due(plan: Plan) -> np.ndarray:
     return np.array(plan.requests.times) / 1e9
 
 
-def test_arrivals_keep_their_rate_for_a_minute_under_a_slow_server() -> None:
+@pytest.fixture(scope="module")
+def minute() -> tuple[Plan, Run, dict[str, Any]]:
+    """A minute of 50 requests a second on a server that answers 33."""
     plan = make_plan(["a"], "equal", "poisson:rate=50", duration=60, seed=1)
-    run, facts = ran(plan, Server(0.03), Limits(in_flight=10_000))  # serves 33 a second
+    return (plan, *ran(plan, Server(0.03), Limits(in_flight=10_000)))
+
+
+def test_arrivals_keep_their_rate_for_a_minute_under_a_slow_server(
+    minute: tuple[Plan, Run, dict[str, Any]],
+) -> None:
+    plan, run, facts = minute
     assert run.waited == 0
     assert facts["rate"]["verdict"] == "kept"
     sent = facts["samples"] / 60
@@ -57,10 +65,10 @@ def test_arrivals_keep_their_rate_for_a_minute_under_a_slow_server() -> None:
     assert facts["rate"]["open_at_last_arrival"] > 900
 
 
-def test_a_constant_rate_is_kept_within_a_hundredth() -> None:
-    plan = make_plan(["a"], "equal", "constant:rate=50", duration=60)
+def test_a_constant_rate_is_kept() -> None:
+    plan = make_plan(["a"], "equal", "constant:rate=50", duration=10)
     _, facts = ran(plan, Server(0.03), Limits(in_flight=10_000))
-    assert facts["samples"] == 3000
+    assert facts["samples"] == 500
     assert facts["rate"]["issued"] == pytest.approx(50, rel=1e-6)
 
 
@@ -76,24 +84,25 @@ def test_latency_counts_from_the_schedule_as_queueing_theory_has_it() -> None:
     assert facts["latency_seconds"]["p99"] > 4 * 0.03
 
 
-def test_a_stream_that_waits_for_answers_would_have_hidden_the_queue() -> None:
+def test_a_stream_that_waits_for_answers_would_have_hidden_the_queue(
+    minute: tuple[Plan, Run, dict[str, Any]],
+) -> None:
     """What coordinated omission is: the same server, asked only when it is free."""
-    plan = make_plan(["a"], "equal", "poisson:rate=50", duration=60, seed=1)
+    plan, _, opened = minute
     _, closed = ran(plan, Server(0.03), Limits(scenario="single-stream"))
-    _, opened = ran(plan, Server(0.03), Limits(in_flight=10_000))
     assert closed["latency_seconds"]["p99"] == pytest.approx(0.03, abs=1e-6)
     assert opened["latency_seconds"]["p99"] > 10
 
 
 def test_what_waits_for_a_place_is_counted_and_its_latency_is_honest() -> None:
-    plan = make_plan(["a"], "equal", "poisson:rate=50", duration=60, seed=1)
+    plan = make_plan(["a"], "equal", "poisson:rate=50", duration=20, seed=1)
     run, facts = ran(plan, Server(0.03, places=99), Limits(in_flight=1))
     expected = lindley(due(plan), 0.03)
     latencies = (np.array(run.journal.ended) - np.array(run.journal.scheduled)) / 1e9
     assert latencies == pytest.approx(expected, abs=1e-5)
     assert facts["overload"]["most_in_flight"] == 1
-    assert facts["overload"]["waited"] > 2000
-    assert facts["overload"]["most_waiting"] > 900
+    assert facts["overload"]["waited"] > 700
+    assert facts["overload"]["most_waiting"] > 250
     assert facts["rate"]["verdict"] == "missed"
     assert "the arrivals did not keep the plan's rate" in facts["reasons"]
 
@@ -127,14 +136,13 @@ def test_report_12_a_schedule_is_absolute_and_a_late_request_counts_from_it() ->
     assert facts["start_delay_seconds"]["max"] == pytest.approx(1.0, abs=1e-2)
 
 
-@pytest.mark.parametrize("places", [1, 8])
-def test_report_13_a_poisson_rate_of_50_with_30_ms_of_service(places: int) -> None:
+def test_report_13_a_poisson_rate_of_50_with_30_ms_of_service() -> None:
     """Sleeps were added after the service (grpc #4194, vLLM PR 43212).
 
     Were they, 30 ms of service and gaps of 20 ms would make 20 requests a second.
     """
     plan = make_plan(["a"], "equal", "poisson:rate=50", duration=60, seed=13)
-    _, facts = ran(plan, Server(0.03, places), Limits(in_flight=10_000))
+    _, facts = ran(plan, Server(0.03, places=8), Limits(in_flight=10_000))
     count = facts["samples"]
     assert abs(count - 50 * 60) < 3 * np.sqrt(50 * 60)
     assert facts["rate"]["verdict"] == "kept"
@@ -142,7 +150,7 @@ def test_report_13_a_poisson_rate_of_50_with_30_ms_of_service(places: int) -> No
 
 
 def test_report_13_a_rate_that_is_not_realised_is_reported_as_missed() -> None:
-    plan = make_plan(["a"], "equal", "poisson:rate=50", duration=60, seed=13)
+    plan = make_plan(["a"], "equal", "poisson:rate=50", duration=20, seed=13)
     _, facts = ran(plan, Server(0.03), Limits(in_flight=1))
     assert facts["rate"]["issued"] < 34
     assert facts["rate"]["verdict"] == "missed"

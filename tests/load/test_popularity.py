@@ -90,12 +90,15 @@ def test_zipf_is_a_law_of_ranks() -> None:
     assert shares(weights).tolist() == [0.48, 0.24, 0.16, 0.12]
 
 
-@pytest.mark.parametrize("text", [*CONTINUOUS, "poisson:40", "zipf:s=1.1"])
-@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [("zipf:s=1.1", False)]
+    + [
+        (text, drawn) for text in (*CONTINUOUS, "poisson:40") for drawn in (True, False)
+    ],
+)
 def test_report_15_no_seed_moves_the_hottest_item(text: str, drawn: bool) -> None:
     """axboe/fio PR 1155: under another seed, another file was the most popular."""
-    if drawn and text.startswith("zipf"):
-        pytest.skip("a law of ranks has nothing to draw")
     names = [f"i{n}" for n in range(20)]
     for seed in range(1, 8):
         plan = make_plan(names, text, requests=10, seed=seed, drawn_weights=drawn)
@@ -119,7 +122,7 @@ def test_report_15_shuffled_ranks_are_explicit_and_move_with_the_seed() -> None:
 
 def test_shuffled_ranks_are_uniform() -> None:
     counts = np.zeros(5)
-    for seed in range(2000):
+    for seed in range(800):
         counts[open_streams(seed).ranks.permutation(5)[0]] += 1
     assert stats.chisquare(counts).pvalue > 0.05
 
