@@ -13,7 +13,7 @@ from tools.traces.imports.loadgen import PREFIX
 from tools.traces.imports.normalising import as_object
 from tools.traces.reading import Found, events
 
-__all__ = ["detected", "is_detail_log"]
+__all__ = ["detected", "is_detail_log", "of_tables"]
 
 
 _TABLES: Final = {"StringIds": Source.NSYS, "StringTable": Source.NVPROF}
@@ -33,7 +33,8 @@ def detected(path: Path) -> Source:
     if not path.is_file():
         raise RegistryError([finding(NOT_READ, str(path), "it is no regular file")])
     if is_database(path):
-        return _of_tables(path)
+        with Database(path) as database:
+            return of_tables(database)
     if is_detail_log(path):
         return Source.LOADGEN
     found = Found()
@@ -55,14 +56,18 @@ def is_detail_log(path: Path) -> bool:
         return PREFIX in file.read(4096)
 
 
-def _of_tables(path: Path) -> Source:
-    with Database(path) as database:
-        for table, source in _TABLES.items():
-            if table in database.names:
-                return source
-        names = ", ".join(shown(name) for name in sorted(database.names)[:5])
+def of_tables(database: Database) -> Source:
+    """Which tool wrote a database.
+
+    Raises:
+        RegistryError: V050: none that is known.
+    """
+    for table, source in _TABLES.items():
+        if table in database.names:
+            return source
+    names = ", ".join(shown(name) for name in sorted(database.names)[:5])
     what = f"its tables are neither nvprof's nor nsys's: {names or 'it has none'}"
-    raise RegistryError([finding(NOT_READ, str(path), what)])
+    raise RegistryError([finding(NOT_READ, str(database.path), what)])
 
 
 def _of_events(first: list[dict[str, object]]) -> Source | None:

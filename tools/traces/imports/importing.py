@@ -13,7 +13,7 @@ from registry.documents.findings import RegistryError, finding
 from tools.traces.forms import Source
 from tools.traces.imports.chrome import read_chrome
 from tools.traces.imports.databases import NOT_READ, Database
-from tools.traces.imports.detection import detected, is_detail_log
+from tools.traces.imports.detection import detected, is_detail_log, of_tables
 from tools.traces.imports.imported import Account, Event
 from tools.traces.imports.loadgen import read_detail_log
 from tools.traces.imports.nsys import read_nsys
@@ -66,6 +66,10 @@ def import_trace(
 def _events(path: Path, tool: Source, account: Account) -> Iterator[Event]:
     if (read := _DATABASES.get(tool)) is not None:
         with Database(path) as database:
+            # both have tables of CUPTI's names, but not of the same columns
+            if (other := of_tables(database)) is not tool:
+                what = f"its tables are those of {other.value}"
+                raise RegistryError([finding(NOT_READ, str(path), what)])
             yield from read(database, account)
     elif tool is Source.LOADGEN and is_detail_log(path):
         yield from read_detail_log(path, account)
