@@ -9,8 +9,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.simulators.commands import Done, run_command
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_once() -> Iterator[None]:
+    """Keep the commands that typer builds, which takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            typer.main, "get_command", functools.cache(typer.main.get_command)
+        )
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -164,6 +164,7 @@ def test_documents_fit_their_schemas(tmp_path: Path) -> None:
     jsonschema.validate({"axes": {"concurrency": ["1", "5"]}}, every["matrix"])
 
 
+@settings(max_examples=50)
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_any_bytes_are_an_experiment_or_findings(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
@@ -183,6 +184,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from(sorted(Spec.model_fields)), VALUES))
 def test_any_values_are_an_experiment_or_findings(
     tmp_path_factory: pytest.TempPathFactory, changes: dict[str, object]

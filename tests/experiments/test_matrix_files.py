@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -178,6 +178,7 @@ def test_a_digest_changes_with_everything_that_decides(tmp_path: Path) -> None:
 CELLS = st.text(alphabet='ab,/"\n\r 01.-é\0', max_size=6)
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.lists(CELLS, max_size=8).map(",".join), max_size=6),
     st.sampled_from(["", HEADER]),
@@ -192,6 +193,7 @@ def test_any_table_is_a_matrix_or_findings(lines: list[str], header: str) -> Non
     assert not any("/" in name or name.startswith(".") for name in names)
 
 
+@settings(max_examples=50)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_matrix_or_findings(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -192,6 +192,8 @@ def test_energy_is_that_of_what_does_not_overlap() -> None:
     assert joules(run) == 150.0
     assert joules(run, "gpu 0_integral") == 100.0
     assert joules(sample_run()) is None
+    beside = run.model_copy(update={"parameters": {"concurrency": 2}})
+    assert joules(beside) is None
     lacking = energy(100.0, 50.0)
     lacking["energies"][0]["joules"] = None  # type: ignore[index]
     assert joules(sample_run(monitors=lacking)) is None

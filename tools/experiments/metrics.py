@@ -43,12 +43,16 @@ class Metric:
 def joules(run: Run, column: str | None = None) -> float | None:
     """Return the energy of a run, or None if it is not known.
 
+    Counters are those of the machine: of runs that went on side by side none is known.
+
     Args:
         run: the run.
         column: one column's energy. None for the sum of all packages, their memory and
             GPUs, which do not overlap; the counter of each goes before the integral of
             its power.
     """
+    if run.parameters.get("concurrency", 1) != 1:
+        return None
     listed = run.monitors.get("energies")
     energies = [one for one in listed or () if isinstance(one, dict)]
     if column is not None:
