@@ -207,6 +207,7 @@ def test_a_redirect_to_another_host_gets_no_password(
     target.unlink()
     (one,) = refused(served.url("/loop"), target=target)
     assert one.what.endswith("more than 5 redirects")
+    assert len(served.ranges("/loop")) == 6
 
 
 def test_sizes_that_cannot_be_are_refused_at_once(
@@ -221,6 +222,25 @@ def test_bytes_come_as_they_are_stored(served: FileServer, target: Path) -> None
     served.headers["/m.onnx"] = {"Content-Encoding": "gzip"}
     fetched(served.url("/m.onnx"), target=target)
     assert target.read_bytes() == DATA
+    assert served.encodings == ["identity"]
+
+
+def test_a_server_that_gives_another_part_is_asked_from_the_start(
+    served: FileServer, target: Path
+) -> None:
+    served.shifted.add("/m.onnx")
+    served.cut["/m.onnx"] = [1000]
+    waits = Waits()
+    fetched(served.url("/m.onnx"), target=target, waits=waits)
+    assert target.read_bytes() == DATA
+    assert served.ranges("/m.onnx") == [None, "bytes=1000-", None]
+
+
+def test_a_file_that_is_shorter_than_was_said(served: FileServer, target: Path) -> None:
+    served.chunked.add("/m.onnx")
+    size = len(DATA) + 9
+    (one,) = refused(served.url("/m.onnx"), target=target, bytes=size)
+    assert f"it ended after {len(DATA)} of {size} bytes" in one.what
 
 
 def test_something_else_in_the_way_stays(served: FileServer, target: Path) -> None:

@@ -142,6 +142,16 @@ def test_other_bytes_are_never_overwritten(trace: Path, place: str) -> None:
     assert findings_of(lambda: publish([trace], place))[0].code == "A004"
 
 
+def test_another_size_is_seen_without_reading_back(
+    trace: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (thing,) = publish([trace], store).things
+    fs, path = fsspec.core.url_to_fs(thing.url)
+    fs.pipe_file(path, b"longer than it was")
+    monkeypatch.setattr("tools.assets.sending._digest", None)
+    assert findings_of(lambda: publish([trace], store))[0].code == "A004"
+
+
 def test_a_description_of_something_else_stays(
     trace: Path, store: str, tmp_path: Path
 ) -> None:
@@ -372,6 +382,34 @@ def test_a_file_of_the_web_needs_a_digest_from_somewhere(
     assert (got.path.name, got.sidecar) == ("t.json", None)
     web.files[f"/{DIGEST}/x.json"] = b"a trace"
     assert fetch(web.url(f"/{DIGEST}/x.json"), tmp_path, patience=quick()).bytes == 7
+
+
+@pytest.mark.parametrize("name", [".profile", "-rf", "a:b", "x" * 201])
+def test_names_that_mislead_are_not_fetched(
+    name: str, web: FileServer, tmp_path: Path
+) -> None:
+    web.files[f"/{DIGEST}/{name}"] = b"a trace"
+    found = findings_of(
+        lambda: fetch(web.url(f"/{DIGEST}/{name}"), tmp_path / "out", patience=quick())
+    )
+    assert [one.code for one in found] == ["A017"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_left_of_another_attempt_does_not_get_in(
+    run: Path, store: str, tmp_path: Path
+) -> None:
+    (thing,) = publish([run], store).things
+    part = tmp_path / "back" / f".r-1.{thing.sidecar.sha256[:12]}.part"
+    part.mkdir(parents=True)
+    (part / "extra").touch()
+    (one,) = findings_of(lambda: fetch(thing.url, tmp_path / "back"))
+    assert (one.code, one.what) == (
+        "A014",
+        "it holds other files; it was removed, so repeat",
+    )
+    assert fetch(thing.url, tmp_path / "back").files == 3
+    assert not part.exists()
 
 
 def test_a_published_folder_over_the_web(

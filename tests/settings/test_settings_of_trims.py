@@ -69,7 +69,7 @@ def refusal(path: Path) -> list[str]:
 
 
 def test_every_key_has_a_meaning_here(theirs: Path) -> None:
-    found = import_settings(theirs, {})
+    found = import_settings(theirs, {"UPR_BASE_DIR": "/not/where/the/file/says"})
     plain = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in found.settings.items()

@@ -30,9 +30,11 @@ class FileServer:
         stall: the same, but the connection stays open and nothing more comes.
         status: for each path, the status of the next answers, in place of the file.
         chunked: paths whose size is not told beforehand.
+        shifted: paths whose parts begin a byte later than was asked.
         moved: redirects, from path to URL.
         headers: further headers of the answers to a path.
         requests: path, Range and Authorization of every request.
+        encodings: what every request accepts besides plain bytes.
 
     """
 
@@ -46,9 +48,11 @@ class FileServer:
         self.stall: defaultdict[str, list[int]] = defaultdict(list)
         self.status: defaultdict[str, list[int]] = defaultdict(list)
         self.chunked: set[str] = set()
+        self.shifted: set[str] = set()
         self.moved: dict[str, str] = {}
         self.headers: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self.requests: list[tuple[str, str | None, str | None]] = []
+        self.encodings: list[str | None] = []
         self._over = threading.Event()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -77,6 +81,7 @@ class FileServer:
         """Answer one GET."""
         path, asked = handler.path, handler.headers.get("Range")
         self.requests.append((path, asked, handler.headers.get("Authorization")))
+        self.encodings.append(handler.headers.get("Accept-Encoding"))
         if path in self.moved:
             self._plain(handler, 302, {"Location": self.moved[path]})
         elif self.status[path]:
@@ -106,6 +111,7 @@ class FileServer:
     ) -> None:
         data = self.files[path]
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
+        start += bool(asked) and path in self.shifted
         if asked and start >= len(data):
             self._plain(handler, 416, {})
             return

@@ -229,6 +229,7 @@ def _from_one(run: _Run, url: str) -> tuple[int, str]:
         RegistryError: A012.
     """
     attempt, restarted = 0, False
+    before: SourceError | None = None
     while True:
         try:
             went_on = _append(run, url)
@@ -239,8 +240,9 @@ def _from_one(run: _Run, url: str) -> tuple[int, str]:
                 restarted = True
                 continue
             attempt += 1
+            before = before if error.restart and before is not None else error
             if not error.again or attempt >= run.patience.attempts:
-                raise
+                raise before from None
             run.patience.wait(attempt - 1, error.after)
 
 
