@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 
 from registry.documents.spec import HardwareSpec, write_spec
 from registry.gate.paths import MAINTAINERS
+from tests.simulators.actions.prefork import own_command
 from tests.simulators.github import FakeGitHub
 from tests.simulators.machines import Machine, level_tables
 from tests.simulators.mainlines import maintainers_file
@@ -66,7 +66,7 @@ class World:
         keep = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": "*"}
         keep["REGISTRY_WRITE_PAUSE"] = "0"
         return subprocess.run(
-            [str(Path(sys.executable).parent / command), *map(str, words)],
+            [str(own_command(self.root / "bin", command)), *map(str, words)],
             cwd=self.clone if self.clone.exists() else self.root,
             env=keep | self.hub.environment(login),
             capture_output=True,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.simulators.actions.expressions import Unreadable
+from tests.simulators.actions.prefork import caller, lender
 
 if TYPE_CHECKING:
     from tests.simulators.actions.commands import Printed
@@ -36,6 +37,7 @@ if [ "$1 $2" = "-m venv" ] && [ $# = 3 ]; then
   if [ -n {pip} ]; then
     install -D -m 644 {pip} "$packages"/pip/__main__.py
     touch "$packages"/pip/__init__.py
+    cp {caller} "$packages"/pip/caller
   fi
 else
   exec {python} "$@"
@@ -194,7 +196,10 @@ class Machine:
         """Put the running interpreter on PATH, wrapped."""
         folder = self.root / "python"
         folder.mkdir(exist_ok=True)
+        borrowing = folder / "caller"
+        borrowing.write_text(caller(lender()), encoding="utf-8")
         text = _PYTHON.format(
+            caller=shlex.quote(str(borrowing)),
             python=shlex.quote(getattr(sys, "_base_executable", sys.executable)),
             packages=shlex.quote(sysconfig.get_path("purelib")),
             pip="''" if self.real_pip else shlex.quote(str(_PIP)),

@@ -14,10 +14,10 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_SCRIPT = """#!{python}
+_SCRIPT = """#!PYTHON
 import sys
-from {module} import {function}
-sys.exit({function}())
+from MODULE import FUNCTION
+sys.exit(FUNCTION())
 """
 _QUIET = {"--quiet", "--disable-pip-version-check"}
 _LOCKED = {"--require-hashes", "--only-binary=:all:"}
@@ -62,10 +62,20 @@ def _install(folder: Path) -> None:
     (packages / f"{project['name']}.pth").write_text(f"{folder}\n", "utf-8")
     for command, place in project["scripts"].items():
         module, _, function = place.partition(":")
-        text = _SCRIPT.format(python=sys.executable, module=module, function=function)
+        text = _script(module, function)
         script = Path(sysconfig.get_path("scripts")) / command
         script.write_text(text, "utf-8")
         script.chmod(0o755)
+
+
+def _script(module: str, function: str) -> str:
+    """The text of a command; its slow subcommands may borrow an interpreter."""
+    caller = Path(__file__).with_name("caller")
+    text = caller.read_text("utf-8") if caller.exists() else _SCRIPT
+    words = {"PYTHON": sys.executable, "MODULE": module, "FUNCTION": function}
+    for word, meant in words.items():
+        text = text.replace(word, meant)
+    return text
 
 
 if __name__ == "__main__":
