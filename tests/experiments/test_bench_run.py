@@ -273,11 +273,9 @@ def test_pins_devices_and_trims_variables(bench: Bench, folder: Path) -> None:
         "CUDA_VISIBLE_DEVICES": "1",
         "GLOG_logtostderr": "1",
         "GLOG_stderrthreshold": "0",
-        "GLOG_v": "4",
+        "GLOG_v": "0",
         "UPR_CLIENT": "1",
         "UPR_ENABLED": "false",
-        "UPR_ENABLE_MEMORY_PROFILE": "false",
-        "UPR_INITIALIZE_EAGER": "false",
         "UPR_INITIALIZE_EAGER_ASYNC": "true",
     }
     path = run.file("stdout")
@@ -356,3 +354,52 @@ def test_schemas_are_printed(powerkit: Bench) -> None:
     every = json.loads(powerkit("bench", "schema").out)
     assert set(every) == {"experiment", "run", "matrix"}
     assert json.loads(powerkit("bench", "schema", "run").out) == every["run"]
+
+
+MANIFEST = """\
+name: {name}
+version: 1.0
+inputs:
+  - type: image
+    parameters: {{dimensions: [3, {size}, {size}], mean: [123.68, 116.78, 103.94]}}
+output:
+  type: feature
+model:
+  base_url: http://localhost/{name}
+  graph_path: model.symbol
+  weights_path: model.params
+large_model: {large}
+"""
+
+
+def test_models_of_trims_manifests(bench: Bench, folder: Path) -> None:
+    place = Path("models")
+    place.mkdir()
+    for name, size, large in (("VGG16", 224, "false"), ("large_vgg16", 672, "true")):
+        text = MANIFEST.format(name=name, size=size, large=large)
+        yaml_file(place / f"{name}.yml", text)
+    options = ("--manifests", place, "--trims-environment")
+    echo = child("echo $UPR_MODEL_NAME {width} $UPR_INPUT_HEIGHT $UPR_INPUT_MEAN_R")
+    assert bench(*options, command=echo).code == 0
+    assert bench(*options, "--large-models", "--append", command=echo).code == 0
+    said = [(run.folder or folder) / "stdout" for run in read_runs(folder)]
+    assert [path.read_text() for path in said] == [
+        "vgg16_1.0 224 224 123.68\n",
+        "large_vgg16_1.0 672 672 123.68\n",
+    ]
+    assert bench(*options, "--items", "a", command=echo).code == 2
+
+
+def test_the_client_of_the_settings_runs_where_it_is_built(
+    bench: Bench, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path("client")
+    place.mkdir()
+    (place / "predict").write_text("#!/bin/sh\necho predicted\n")
+    (place / "predict").chmod(0o755)
+    monkeypatch.setenv("POWERKIT_CLIENT_RUN_COMMAND", "./predict 'two words'")
+    monkeypatch.setenv("POWERKIT_CLIENT_DIRECTORY", str(place))
+    assert bench().code == 0
+    (run,) = read_runs(folder)
+    assert (run.workload, run.command) == ("predict", ("./predict", "two words"))
+    assert ((run.folder or folder) / "stdout").read_text() == "predicted\n"

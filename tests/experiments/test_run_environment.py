@@ -78,6 +78,8 @@ def test_trims_binaries_find_all_their_variables() -> None:
         "UPR_INPUT_HEIGHT": "224",
         "UPR_INPUT_WIDTH": "224",
         "UPR_INPUT_MEAN_R": "123.68",
+        "UPR_INPUT_MEAN_G": "0",
+        "UPR_INPUT_MEAN_B": "0",
     }
     assert whole["UPR_PROFILE_TARGET"] == "/r/trace.json"
     assert (whole["UPR_RUN_ID"], whole["UPR_MODEL_NAME"]) == ("id-1", "vgg16")
@@ -93,17 +95,17 @@ def test_trims_binaries_find_all_their_variables() -> None:
         ({}, "UPR_ENABLED", "true"),
         ({"trims_enabled": False}, "UPR_ENABLED", "false"),
         ({}, "UPR_ENABLE_MEMORY_PROFILE", "true"),
-        ({"profile_memory": False}, "UPR_ENABLE_MEMORY_PROFILE", "false"),
+        ({"profile_memory": False}, "UPR_ENABLE_MEMORY_PROFILE", None),
         ({"init": "eager"}, "UPR_INITIALIZE_EAGER", "true"),
-        ({"init": "lazy"}, "UPR_INITIALIZE_EAGER", "false"),
+        ({"init": "lazy"}, "UPR_INITIALIZE_EAGER", None),
         ({"init": "async"}, "UPR_INITIALIZE_EAGER_ASYNC", "true"),
-        ({"init": "eager"}, "UPR_INITIALIZE_EAGER_ASYNC", "false"),
-        ({"debug": True}, "GLOG_v", "4"),
+        ({"init": "eager"}, "UPR_INITIALIZE_EAGER_ASYNC", None),
+        ({"debug": True}, "GLOG_logtostderr", "1"),
     ],
 )
-def test_trims_flags(fields: dict[str, Any], name: str, value: str) -> None:
+def test_trims_flags(fields: dict[str, Any], name: str, value: str | None) -> None:
     _, said = environment(trims_environment=True, **fields)
-    assert said[name] == value
+    assert said.get(name) == value
 
 
 def test_the_commit_of_a_checkout_is_told(repository: Path) -> None:
@@ -115,7 +117,7 @@ def test_the_commit_of_a_checkout_is_told(repository: Path) -> None:
     )
     whole, _ = run_environment(spec, prepare(spec).orders[0], "i", PATHS, "all")
     assert len(whole["UPR_GIT_SHA"]) == 40
-    assert whole["UPR_GIT_DATE"][:2] == "20"
+    assert whole["UPR_GIT_Date"][:2] == "20"
 
 
 def test_secrets_are_withheld() -> None:

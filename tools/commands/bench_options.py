@@ -42,6 +42,13 @@ class What:
             help="What {item} stands for: names with commas, or a file of names."
         ),
     ] = None
+    manifests: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of --items: a manifest of a model, or a folder of them.",
+            exists=True,
+        ),
+    ] = None
     name: Annotated[
         str | None, typer.Option(help="The experiment's name, and its command's.")
     ] = None
@@ -59,7 +66,8 @@ class What:
         typer.Option(help="The share of items to use: up to 1, or percent above that."),
     ] = None
     large_models: Annotated[
-        bool, typer.Option("--large-models", help="Short for --models '^large_'.")
+        bool,
+        typer.Option("--large-models", help="Items whose name or manifest says large."),
     ] = False
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
+
+from tools.commands.bench_items import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +46,10 @@ def base_spec(spec: Path | None, what: What, command: Sequence[str] | None) -> S
     from tools.experiments.spec import changed, read_spec, spec_of
 
     if spec is not None:
-        if what.workload or command:
-            raise typer.BadParameter("give either a SPEC or workloads and a command")
+        if what.workload or command or what.items or what.manifests:
+            raise typer.BadParameter(
+                "give either a SPEC, or workloads, items and a command"
+            )
         return changed(read_spec(spec), _SHOWN, _of_what(what))
     workloads = _workloads(what, command)
     if not workloads:
@@ -55,7 +60,9 @@ def base_spec(spec: Path | None, what: What, command: Sequence[str] | None) -> S
 
 
 def _of_what(what: What) -> dict[str, Any]:
-    models = [*(what.models or ()), *(("^large_",) if what.large_models else ())]
+    models = list(what.models or ())
+    if what.large_models and what.manifests is None:
+        models.append("^large_")
     return {
         "name": what.name,
         "description": what.experiment_description,
@@ -67,25 +74,30 @@ def _of_what(what: What) -> dict[str, Any]:
 def _workloads(what: What, command: Sequence[str] | None) -> list[dict[str, Any]]:
     from tools.experiments.spec import ITEM
 
-    items: list[dict[str, Any]] = []
-    if what.items is not None:
-        from tools.load.items import read_items
-
-        items = [
-            {"name": one.name} | ({} if one.bytes is None else {"bytes": one.bytes})
-            for one in read_items(what.items)
-        ]
+    items = items_of(what.items, what.manifests, large=what.large_models)
     found: list[dict[str, Any]] = []
     for builtin in what.workload or ():
         name = builtin.replace(ITEM, "").rstrip(":/") or "workload"
         takes = ITEM in builtin
         own = {"items": items} if takes and items else {}
         found.append({"name": name, "builtin": builtin} | own)
-    if command:
-        name = what.name or PurePath(command[0]).name or "command"
+    client, folder = (list(command), None) if command else _client(found)
+    if client:
+        name = what.name or PurePath(client[0]).name or "command"
         own = {"items": items} if items else {}
-        found.append({"name": name, "command": list(command)} | own)
+        place = {} if folder is None else {"cwd": folder}
+        found.append({"name": name, "command": client} | own | place)
     return found
+
+
+def _client(others: Sequence[object]) -> tuple[list[str], str | None]:
+    """Return the client of the settings, and where it runs, if nothing else runs."""
+    from tools.settings.resolved import setting
+
+    words = [] if others else shlex.split(setting("client_run_command", None))
+    if not words:
+        return [], None
+    return words, str(setting("client_directory", None).expanduser().resolve())
 
 
 def conditioned(spec: Spec, conditions: Conditions) -> Spec:

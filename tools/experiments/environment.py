@@ -49,9 +49,17 @@ TRIMS_PINS: Final = {
     "MXNET_CUDNN_AUTOTUNE_DEFAULT": "0",
 }
 """What TRIMS's client sets for MXNet (pkg/client/run.go, RunOnce)."""
-_DEBUG: Final = {"GLOG_logtostderr": "1", "GLOG_v": "4", "GLOG_stderrthreshold": "0"}
+_DEBUG: Final = {"GLOG_logtostderr": "1", "GLOG_v": "0", "GLOG_stderrthreshold": "0"}
 _SECRET: Final = re.compile(r"(?i)token|secret|passw|credential|api_?key|private")
-_INPUTS: Final = ("channels", "height", "width", "mean_r", "mean_g", "mean_b")
+_INPUTS: Final = {
+    "channels": "3",
+    "height": "224",
+    "width": "224",
+    "mean_r": "0",
+    "mean_g": "0",
+    "mean_b": "0",
+}
+"""What TRIMS takes where a manifest says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +133,20 @@ def run_environment(
 
 
 def trims_flags(spec: Spec, init: Init) -> dict[str, str]:
-    """Return what TRIMS's flags become, which says how a run was made."""
-    pins = TRIMS_PINS if spec.pin else {}
+    """Return what TRIMS's flags become, which says how a run was made.
+
+    As there, UPR_ENABLED says true or false, and the others are set or not.
+    """
+    switches = {
+        "UPR_ENABLE_MEMORY_PROFILE": spec.profile_memory,
+        "UPR_INITIALIZE_EAGER": init is Init.EAGER,
+        "UPR_INITIALIZE_EAGER_ASYNC": init is Init.ASYNC,
+    }
     return {
-        **pins,
+        **(TRIMS_PINS if spec.pin else {}),
         "UPR_CLIENT": "1",
         "UPR_ENABLED": str(spec.trims_enabled).lower(),
-        "UPR_ENABLE_MEMORY_PROFILE": str(spec.profile_memory).lower(),
-        "UPR_INITIALIZE_EAGER": str(init is Init.EAGER).lower(),
-        "UPR_INITIALIZE_EAGER_ASYNC": str(init is Init.ASYNC).lower(),
+        **{name: "true" for name, on in switches.items() if on},
     }
 
 
@@ -147,9 +160,8 @@ def trims_environment(order: Order, run_id: str, paths: RunPaths) -> dict[str, s
         "UPR_PROFILE_TARGET": str(paths.trace),
         "UPR_BASE_DIR": str(base_directory()),
     }
-    for name in _INPUTS:
-        if (value := target.parameters.get(name)) is not None:
-            found[f"UPR_INPUT_{name.upper()}"] = value
+    for name, usual in _INPUTS.items():
+        found[f"UPR_INPUT_{name.upper()}"] = target.parameters.get(name, usual)
     return found | _git(str(target.cwd or Path.cwd()))
 
 
@@ -180,7 +192,7 @@ def _git(folder: str) -> dict[str, str]:
         branch = said("rev-parse", "--abbrev-ref", "HEAD")
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
-    return {"UPR_GIT_SHA": commit, "UPR_GIT_BRANCH": branch, "UPR_GIT_DATE": date}
+    return {"UPR_GIT_SHA": commit, "UPR_GIT_BRANCH": branch, "UPR_GIT_Date": date}
 
 
 def shareable(environment: Mapping[str, str]) -> dict[str, str]:
