@@ -47,7 +47,7 @@ SHUFFLED = "shuffled.json"
 # placed: Perfetto ends a begin that outlives its parent with the parent.
 # negative: Perfetto takes a child's whole duration from its parent, also what is outside.
 # main: Perfetto takes thread 0 of process 1 and thread 1 of process 1 for one thread.
-# first: at one time Perfetto puts complete events around begins of any length.
+# first: Perfetto puts complete events around begins of the same time, of any length.
 # end: for Perfetto a track ends with its last slice, for us with its last event.
 DIFFERENCES: dict[str, dict[str, tuple[Row | None, Row | None]]] = {
     "clang_ftime_trace/self-win-clang-cl-9.0rc2/Colors.json": {  # main, dropped

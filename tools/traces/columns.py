@@ -1,4 +1,4 @@
-"""Columns of numbers for millions of events, in 12 to 24 bytes each.
+"""Columns of numbers for millions of events, in about ten bytes each.
 
     table = Table("i", "q")
     table.add(tracks, names, times)
@@ -19,13 +19,56 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CHUNK_ROWS", "Numbers", "Table", "batches"]
+__all__ = ["CHUNK_ROWS", "Numbers", "Packed", "Table", "batches"]
 
 Numbers = npt.NDArray[Any]
 """One column."""
 
 CHUNK_ROWS: Final = 1 << 17
 """How many rows are gathered before they are ordered by track."""
+DROPPED: Final = 8
+"""Rows are let go of when they are more than this part of all, since others move."""
+NARROW: Final = ("u1", "u2", "u4", "u8")
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Integers as their differences from the least of them, as narrow as they can be.
+
+    Times of one chunk are close to each other and names are few: this halves what large
+    traces take.
+
+    Attributes:
+        code: the type of the column, as the `array` module names it.
+        least: what is added to each.
+        values: the differences.
+
+    """
+
+    code: str
+    least: int
+    values: Numbers
+
+    @classmethod
+    def of(cls, column: Numbers) -> Packed:
+        """Pack a column; floats are kept as they are."""
+        code = column.dtype.char
+        if column.dtype.kind == "f" or not len(column):
+            return cls(code, 0, column)
+        least, most = int(column.min()), int(column.max())
+        narrow = next(one for one in NARROW if most - least <= np.iinfo(one).max)
+        # Differences beyond 2**63 wrap around here, and back again when added.
+        return cls(code, least, (column.astype("q") - least).astype(narrow))
+
+    def most(self) -> int:
+        """The greatest of these integers."""
+        return self.least + int(self.values.max(initial=0))
+
+    def __getitem__(self, rows: slice) -> Numbers:
+        """Some rows, unpacked."""
+        values = self.values[rows].astype(self.code)
+        values += np.array(self.least).astype(self.code)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +77,7 @@ class _Chunk:
 
     tracks: Numbers
     bounds: Numbers
-    columns: tuple[Numbers, ...]
+    columns: tuple[Packed, ...]
 
 
 class Table:
@@ -87,6 +130,18 @@ class Table:
             return tuple(np.empty(0, code) for code in ("q", *self.codes))
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
+    def drop(self, last: int) -> None:
+        """Let go of the rows of all tracks up to one, now or together with later ones.
+
+        Args:
+            last: the track; rows up to it must not be asked for again.
+        """
+        gone = [int(np.searchsorted(one.tracks, last, "right")) for one in self._chunks]
+        pairs = list(zip(self._chunks, gone, strict=True))
+        rows = sum(int(chunk.bounds[-1]) for chunk in self._chunks)
+        if sum(int(chunk.bounds[count]) for chunk, count in pairs) * DROPPED > rows:
+            self._chunks = [_behind(chunk, count) for chunk, count in pairs]
+
     def counts(self) -> tuple[Numbers, Numbers]:
         """All tracks in order, and how many rows each has."""
         self._seal()
@@ -101,9 +156,21 @@ class Table:
         order = np.argsort(tracks, kind="stable")
         found, bounds = np.unique(tracks[order], return_index=True)
         bounds = np.append(bounds, len(tracks))
-        kept = tuple(column[order] for column in columns)
+        kept = tuple(Packed.of(column[order]) for column in columns)
         self._chunks.append(_Chunk(found, bounds, kept))
         self._new = [array(one.typecode) for one in self._new]
+
+
+def _behind(chunk: _Chunk, count: int) -> _Chunk:
+    """A chunk without its first tracks."""
+    at = int(chunk.bounds[count])
+    return _Chunk(
+        chunk.tracks[count:],
+        chunk.bounds[count:] - at,
+        tuple(
+            Packed(one.code, one.least, one.values[at:].copy()) for one in chunk.columns
+        ),
+    )
 
 
 def batches(tables: Sequence[Table], rows: int) -> Iterator[tuple[int, int]]:

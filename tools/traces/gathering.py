@@ -118,6 +118,10 @@ class Gathered:
             for place in self.places.places
         ]
 
+    def release(self) -> None:
+        """Let go of flows and counters, which were taken; slices need the room."""
+        self.flows, self.counters = Flows(), Counters()
+
     def _count(self, counts: Counter[str]) -> None:
         for phase, count in counts.items():
             if phase not in KNOWN:

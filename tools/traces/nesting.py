@@ -9,14 +9,13 @@ to the time in which anything was open, whatever overlaps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from tools.traces.columns import Numbers
 
-__all__ = ["NO_PARENT", "Nest", "nest"]
+__all__ = ["NO_PARENT", "Nest", "nest", "parts"]
 
 NO_PARENT: Final = -1
 PART_ROWS: Final = 1 << 17
@@ -50,39 +49,7 @@ def nest(starts: Numbers, ends: Numbers) -> Nest:
         starts: nanoseconds, ascending.
         ends: nanoseconds, not before the starts; descending where starts are equal.
     """
-    bounds = _pauses(starts, ends)
-    parts = []
-    for low, high in pairwise(bounds):
-        part = _nested(starts[low:high], ends[low:high])
-        part.parents[part.parents >= 0] += low
-        parts.append(part)
-    if len(parts) == 1:
-        return parts[0]
-    return Nest(
-        np.concatenate([part.parents for part in parts]),
-        np.concatenate([part.selves for part in parts]),
-        np.concatenate([part.depths for part in parts]),
-        sum(part.overlapping for part in parts),
-    )
-
-
-def _pauses(starts: Numbers, ends: Numbers) -> list[int]:
-    """Bounds of parts that nothing crosses, each of `PART_ROWS` rows if it can be."""
-    if len(starts) <= PART_ROWS:
-        return [0, len(starts)]
-    latest = np.maximum.accumulate(ends)
-    pauses = np.flatnonzero(starts[1:] >= latest[:-1]) + 1
-    bounds = [0]
-    while bounds[-1] + PART_ROWS < len(starts):
-        at = int(np.searchsorted(pauses, bounds[-1] + PART_ROWS))
-        if at == len(pauses):
-            break
-        bounds.append(int(pauses[at]))
-    return [*bounds, len(starts)]
-
-
-def _nested(starts: Numbers, ends: Numbers) -> Nest:
-    """Nest without a loop what is well nested, and with one what is not."""
+    # What is well nested takes no loop.
     rows = np.arange(len(starts))
     depths = rows - _ended(starts, ends)
     order = np.argsort(depths, kind="stable")
@@ -103,6 +70,26 @@ def _nested(starts: Numbers, ends: Numbers) -> Nest:
     else:
         np.subtract.at(selves, around, lengths[inner])
     return Nest(parents, selves, depths, 0)
+
+
+def parts(starts: Numbers, ends: Numbers) -> list[int]:
+    """Bounds of parts that nothing crosses, of `PART_ROWS` rows or more if they can be.
+
+    Args:
+        starts: as for `nest`.
+        ends: likewise.
+    """
+    if len(starts) <= PART_ROWS:
+        return [0, len(starts)]
+    latest = np.maximum.accumulate(ends)
+    pauses = np.flatnonzero(starts[1:] >= latest[:-1]) + 1
+    bounds = [0]
+    while bounds[-1] + PART_ROWS < len(starts):
+        at = int(np.searchsorted(pauses, bounds[-1] + PART_ROWS))
+        if at == len(pauses):
+            break
+        bounds.append(int(pauses[at]))
+    return [*bounds, len(starts)]
 
 
 def _ended(starts: Numbers, ends: Numbers) -> Numbers:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from tools.traces.columns import Numbers, Table, batches
 from tools.traces.matching import OPEN, match
 from tools.traces.naming import Pairs, Places
-from tools.traces.nesting import nest
+from tools.traces.nesting import nest, parts
 from tools.traces.times import LONGEST_US, nanoseconds
 from tools.traces.typed import Event
 
@@ -63,7 +64,9 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All slices of some threads, each thread's in the order of their starts.
+    """Slices of some threads, each thread's in the order of their starts.
+
+    No other slice of these threads is open where a batch begins or ends.
 
     Attributes:
         asynchronous: whether they are of asynchronous events, which have no thread.
@@ -72,7 +75,7 @@ class Batch:
         starts: nanoseconds.
         durations: nanoseconds.
         selves: nanoseconds in which it was the innermost.
-        parents: the row of the slice around it, or -1.
+        parents: the row of the slice around it in this batch, or -1.
         depths: how many slices are around it.
         incomplete: whether its end is unknown.
 
@@ -168,13 +171,16 @@ class Slices:
             (nothing, self._async),
         ):
             for first, last in batches([complete, nested], BATCH_ROWS):
-                rows = _slices(
-                    complete.rows(first, last),
-                    nested.rows(first, last),
-                    names,
-                    self.troubles,
-                )
-                yield _nested(rows, self.troubles, asynchronous=complete is nothing)
+                # All that a range takes is let go of at the end of its generator.
+                yield from self._close(complete, nested, (first, last), names)
+
+    def _close(
+        self, complete: Table, nested: Table, of: tuple[int, int], names: Numbers
+    ) -> Iterator[Batch]:
+        rows = _slices(complete.rows(*of), nested.rows(*of), names, self.troubles)
+        complete.drop(of[1])
+        nested.drop(of[1])
+        yield from _nested(rows, self.troubles, asynchronous=nested is self._async)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,31 +273,29 @@ def _ordered(rows: _Rows) -> _Rows:
     )
 
 
-def _nested(rows: _Rows, troubles: Troubles, *, asynchronous: bool) -> Batch:
+def _nested(rows: _Rows, troubles: Troubles, *, asynchronous: bool) -> Iterator[Batch]:
+    """Nest slices, in parts that nothing crosses."""
     troubles.duplicates += _duplicates(rows)
-    shift = _shift(rows)
-    found = [
-        nest(rows.starts[low:high] + by, rows.ends[low:high] + by)
-        for low, high, by in shift
-    ]
-    for (low, _, _), one in zip(shift, found, strict=True):
-        one.parents[one.parents >= 0] += low
-    troubles.overlapping += sum(one.overlapping for one in found)
-    nothing = np.empty(0, "q")
-    return Batch(
-        asynchronous,
-        rows.places,
-        rows.pairs,
-        rows.starts,
-        rows.ends - rows.starts,
-        np.concatenate([one.selves for one in found] or [nothing]),
-        np.concatenate([one.parents for one in found] or [nothing]),
-        np.concatenate([one.depths for one in found] or [nothing]),
-        rows.incomplete,
-    )
+    for low, high, shift in _shifts(rows):
+        starts, ends = rows.starts[low:high] + shift, rows.ends[low:high] + shift
+        for first, last in pairwise(parts(starts, ends)):
+            found = nest(starts[first:last], ends[first:last])
+            troubles.overlapping += found.overlapping
+            of = slice(low + first, low + last)
+            yield Batch(
+                asynchronous,
+                rows.places[of],
+                rows.pairs[of],
+                rows.starts[of],
+                rows.ends[of] - rows.starts[of],
+                found.selves,
+                found.parents,
+                found.depths,
+                rows.incomplete[of],
+            )
 
 
-def _shift(rows: _Rows) -> list[tuple[int, int, Numbers]]:
+def _shifts(rows: _Rows) -> list[tuple[int, int, Numbers]]:
     """Ranges of rows, and by how much to shift their times so that no tracks meet."""
     heads = np.flatnonzero(np.diff(rows.tracks, prepend=rows.tracks[:1] - 1))
     if not len(heads):

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from tools.traces.columns import Numbers
+from tools.traces.columns import Numbers, Packed
 
 __all__ = ["PERCENTILES", "Statistic", "Statistics"]
 
@@ -51,14 +51,14 @@ class Statistic:
 
 
 class Statistics:
-    """Gathers slices by group; keeps twelve bytes for each."""
+    """Gathers slices by group; keeps about six bytes for each."""
 
     def __init__(self) -> None:
         """Begin without any."""
         self._counts = np.zeros((2, 0), "q")  # all, incomplete
         self._sums = np.zeros((4, 0))  # total and self, each in low and high bits
-        self._groups: list[Numbers] = []
-        self._durations: list[Numbers] = []
+        self._groups: list[Packed] = []
+        self._durations: list[Packed] = []
 
     def add(
         self, groups: Numbers, durations: Numbers, selves: Numbers, incomplete: Numbers
@@ -84,8 +84,10 @@ class Statistics:
             low, high = values & ((1 << LOW_BITS) - 1), values >> LOW_BITS
             self._sums[row] += np.bincount(groups, low, minlength=size)
             self._sums[row + 1] += np.bincount(groups, high, minlength=size)
-        self._groups.append(groups[~incomplete].astype("i"))
-        self._durations.append(durations[~incomplete])
+        complete = ~incomplete
+        if complete.any():
+            self._groups.append(Packed.of(groups[complete].astype("i")))
+            self._durations.append(Packed.of(durations[complete]))
 
     def rows(self, names: Sequence[str]) -> list[Statistic]:
         """One row a group that has slices, in the order of their numbers; once only.
@@ -112,17 +114,16 @@ class Statistics:
 
         What was gathered is let go of, since it may be the most of all memory in use.
         """
-        longest = max((int(one.max(initial=0)) for one in self._durations), default=0)
-        bits = longest.bit_length()
+        bits = max((one.most() for one in self._durations), default=0).bit_length()
         if bits + (self._counts.shape[1]).bit_length() > SORTED_BITS:
-            groups = np.concatenate(self._groups)
-            durations = np.concatenate(self._durations)
+            groups = np.concatenate([one[:] for one in self._groups])
+            durations = np.concatenate([one[:] for one in self._durations])
             order = np.lexsort((durations, groups))
             return groups[order], durations[order]
-        keys = np.empty(sum(map(len, self._groups)), "q")
+        keys = np.empty(sum(len(one.values) for one in self._groups), "q")
         at = len(keys)
         while self._groups:
-            groups, durations = self._groups.pop(), self._durations.pop()
+            groups, durations = self._groups.pop()[:], self._durations.pop()[:]
             keys[at - len(groups) : at] = (groups.astype("q") << bits) | durations
             at -= len(groups)
         keys.sort()

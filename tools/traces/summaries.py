@@ -110,21 +110,11 @@ class Summary:
             report(found)
         one = Input(path, found, file.phases, file.unknown_phases)
         one.runs = runs_of(found.metadata)
+        self._take_others(one, file)
         labels = file.labels(f"{path}: " if self.inputs else "")
         for batch in file.slices.close():
             self._take(one, batch, labels)
         one.troubles = file.slices.troubles
-        one.flows = file.flows.close()
-        names = file.process_names
-        self.counters += [
-            (label(names, each.pid, each.pid), each) for each in file.counters.close()
-        ]
-        one.counter_values_unusable = (
-            file.counters.not_numbers + file.counters.without_time
-        )
-        one.counter_series_left_out = file.counters.series_left_out
-        for name, count in file.instants.items():
-            self.instants[self.pairs.names[name]] += count
         self.inputs.append(one)
         return one
 
@@ -144,6 +134,20 @@ class Summary:
     def calls(self, sort: str = "total") -> list[Node]:
         """The tree of calls, if it was wanted, by `total`, `self` or `count`."""
         return self._tree.nodes(self.pairs.names, sort) if self._tree else []
+
+    def _take_others(self, one: Input, file: Gathered) -> None:
+        """Take all but the slices, and let go of it."""
+        names = file.process_names
+        self.counters += [
+            (label(names, each.pid, each.pid), each) for each in file.counters.close()
+        ]
+        counters, flows = file.counters, file.flows
+        one.counter_values_unusable = counters.not_numbers + counters.without_time
+        one.counter_series_left_out = counters.series_left_out
+        one.flows = flows.close()
+        for name, count in file.instants.items():
+            self.instants[self.pairs.names[name]] += count
+        file.release()
 
     def _take(
         self, one: Input, batch: Batch, labels: Sequence[tuple[str, str]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Raw
@@ -23,11 +23,19 @@ NUMBER_CHARACTERS: Final = 64
 HEXADECIMAL: Final = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 
 
+Phase = Literal[
+    "", "B", "E", "X", "i", "I", "R", "C", "b", "n", "e", "S", "T", "p", "F", "s", "t",
+    "f", "P", "N", "O", "D", "M", "V", "v", "c", "(", ")",
+]  # fmt: skip
+"""The phases of the format; these texts are made once, and not for every event."""
+
+
 class Event(msgspec.Struct, gc=False):
     """One event of a trace.
 
     Attributes:
-        ph: the phase; empty if there is none.
+        ph: the phase; empty if there is none. A block with another one is decoded
+            without types, so it may be any text after all.
         name: the name; None if there is none, or an empty one.
         cat: categories, as they stand.
         ts: microseconds; NaN if missing or no number.
@@ -41,11 +49,10 @@ class Event(msgspec.Struct, gc=False):
         bind_id: the flow that a slice belongs to.
         flow_in: whether that flow ends here.
         flow_out: whether it begins here.
-        s: the scope of an instant.
 
     """
 
-    ph: str = ""
+    ph: Phase = ""
     name: str | None = None
     cat: str | None = None
     ts: float = NAN
@@ -59,7 +66,6 @@ class Event(msgspec.Struct, gc=False):
     bind_id: int | str | None = None
     flow_in: bool | None = None
     flow_out: bool | None = None
-    s: str | None = None
 
 
 _typed: Final = msgspec.json.Decoder(list[Event], strict=False).decode
