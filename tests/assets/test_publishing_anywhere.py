@@ -95,6 +95,14 @@ def test_a_file_is_under_its_digest_and_described_beside_it(
     }
 
 
+def test_progress_is_told(run: Path, store: str) -> None:
+    told: list[str] = []
+    publish([run], store, progress=told.append)
+    assert told[0] == "reading r-1"
+    assert "logs/stdout: 6 of 6 bytes" in told
+    assert told[-1] == "3 of 3 files: run.json"
+
+
 def test_publishing_again_sends_nothing(trace: Path, run: Path, place: str) -> None:
     first = publish([trace, run], place)
     before = held(place)
@@ -380,6 +388,13 @@ def test_a_file_of_the_web_needs_a_digest_from_somewhere(
         web.url("/plain/t.json?token=1"), tmp_path, sha256=DIGEST, patience=quick()
     )
     assert (got.path.name, got.sidecar) == ("t.json", None)
+    web.status[f"/plain/t.json{SUFFIX}"] = [500] * 4
+    there = web.url("/plain/t.json")
+    got = fetch(there, tmp_path / "b", sha256=DIGEST, patience=quick())
+    assert got.outcome is Outcome.FETCHED
+    web.status[f"/plain/t.json{SUFFIX}"] = [500] * 4
+    (one,) = findings_of(lambda: fetch(there, tmp_path, patience=quick()))
+    assert (one.code, one.what) == ("A018", "HTTP 500 Internal Server Error")
     web.files[f"/{DIGEST}/x.json"] = b"a trace"
     assert fetch(web.url(f"/{DIGEST}/x.json"), tmp_path, patience=quick()).bytes == 7
 

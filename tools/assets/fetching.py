@@ -131,7 +131,7 @@ def fetch(
     """
     url = url.removesuffix(SUFFIX).rstrip("/")
     order = _Order(url, out, jobs, patience, options, progress)
-    sidecar = _sidecar(order)
+    sidecar = _sidecar(order, needed=sha256 is None)
     name, folder = name_in(url)
     claims = {
         "--sha256": sha256,
@@ -152,13 +152,20 @@ def fetch(
     return FetchedThing(got.path, got.outcome, got.bytes, got.sha256, 1, sidecar)
 
 
-def _sidecar(order: _Order) -> Sidecar | None:
+def _sidecar(order: _Order, *, needed: bool) -> Sidecar | None:
+    """Read the description, if there is one.
+
+    Raises:
+        RegistryError: A018, it is needed, and nobody can say whether there is one.
+    """
     place = redacted(beside(order.url, SUFFIX)) if order.url else "URL"
     try:
         data = read_small(
             beside(order.url, SUFFIX), SIDECAR_BYTES, order.patience, order.options
         )
     except SourceError as error:
+        if not needed:
+            return None
         raise RegistryError(finding(A018, place, str(error))) from None
     except ValueError:  # a URL that is none
         raise RegistryError(finding(A018, place, "it is no URL")) from None

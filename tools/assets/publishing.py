@@ -229,7 +229,7 @@ def _sent(
         for job in things:
             for file in job.content.files:
                 key = job.key_of(file)
-                job.sending.append(pool.submit(send_file, store, file, key))
+                job.sending.append(pool.submit(send_file, store, file, key, tell))
         for job in things:
             found, sent = len(problems), 0
             for file, sending in zip(job.content.files, job.sending, strict=True):

@@ -39,8 +39,16 @@ class _Found(Enum):
     OTHER = auto()
 
 
-def send_file(store: Store, file: File, key: str) -> bool:
+def send_file(
+    store: Store, file: File, key: str, tell: Callable[[str], None] | None = None
+) -> bool:
     """Copy a file to a key.
+
+    Args:
+        store: the store.
+        file: the file.
+        key: where to.
+        tell: is told in a line how much was sent, where the store says so.
 
     Returns:
         Whether it was sent; False if it was there already.
@@ -57,10 +65,25 @@ def send_file(store: Store, file: File, key: str) -> bool:
     _place(
         store,
         key,
-        lambda path: store.fs.put_file(str(file.path), path),
+        lambda path: store.fs.put_file(str(file.path), path, **_told(file, tell)),
         lambda at: _look(store, file, at) is _Found.SAME,
     )
     return True
+
+
+def _told(file: File, tell: Callable[[str], None] | None) -> dict[str, Any]:
+    """Arguments that make fsspec tell how much it has sent."""
+    if tell is None:
+        return {}
+    from fsspec.callbacks import Callback  # noqa: PLC0415  slow import
+
+    say = tell
+
+    class Told(Callback):  # type: ignore[misc]  # fsspec has no types
+        def call(self, *_: object, **__: object) -> None:
+            say(f"{file.name}: {self.value} of {file.bytes} bytes")
+
+    return {"callback": Told()}
 
 
 def sidecar_at(store: Store, key: str) -> Sidecar | None:
