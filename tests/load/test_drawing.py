@@ -247,6 +247,6 @@ def test_all_arguments_are_looked_at_in_one_go() -> None:
         "Q001",
         "Q001",
         "Q004",
-        "Q002",
-        "Q002",
+        "Q014",
+        "Q014",
     ]

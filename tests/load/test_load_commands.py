@@ -17,6 +17,7 @@ import pytest
 from tests.simulators.commands import Done
 from tests.simulators.web import serving
 from tools.load.plan import read_plan
+from tools.load.results import write_result
 
 Powerkit = Callable[..., Done]
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +106,7 @@ def test_every_problem_of_a_plan_is_told_at_once(powerkit: Powerkit) -> None:
     )
     assert done.code == 1
     codes = [found["code"] for found in json.loads(done.out)["findings"]]
-    assert sorted(codes) == ["Q002", "Q002", "Q002", "Q004", "Q004"]
+    assert sorted(codes) == ["Q002", "Q002", "Q004", "Q004", "Q014"]
     assert not Path("plan.jsonl").exists()
 
 
@@ -307,3 +308,53 @@ def test_an_interruption_in_process_gives_the_signals_back(
     assert done.code == 1
     assert json.loads(Path("result.json").read_text())["interrupted"] is True
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_interruption_waits_for_nothing(
+    powerkit: Powerkit, folder: Path
+) -> None:
+    """And what the run started does not outlive it."""
+    planned(powerkit, "--items", 1)
+    (folder / "sut.py").write_text(
+        "import os, pathlib, signal, sys, time\n"
+        "pathlib.Path('child').write_text(str(os.getpid()))\n"
+        "for _ in range(2):\n"
+        "    os.kill(int(sys.argv[1]), signal.SIGINT)\n"
+        "    time.sleep(0.05)\n"
+        "time.sleep(60)\n"
+    )
+    begun = time.monotonic()
+    done = powerkit(
+        *("load", "run", "plan.jsonl", "-o", "result.json", "--sut"),
+        f"cmd:{sys.executable} sut.py {os.getpid()}",
+    )
+    assert done.code == 1
+    assert time.monotonic() - begun < 30
+    facts = json.loads(Path("result.json").read_text())
+    assert (facts["interrupted"], facts["unfinished"]) == (True, 1)
+    child = int(Path("child").read_text())
+    limit = time.monotonic() + 10
+    while Path(f"/proc/{child}").exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("option", ["-o", "--trace"])
+@pytest.mark.parametrize("path", [".", "missing/result.json"])
+def test_a_result_that_could_not_be_written_is_refused_before_the_run(
+    powerkit: Powerkit, option: str, path: str
+) -> None:
+    planned(powerkit, "--items", 1)
+    done = powerkit(
+        *("load", "run", "plan.jsonl", "--sut", "python:sut_of_this_test:ask"),
+        *(option, path),
+    )
+    assert done.code == 2
+    assert "cannot be written there" in done.err
+
+
+def test_nothing_is_left_of_a_result_that_cannot_be_written(folder: Path) -> None:
+    (folder / "result").mkdir()
+    with pytest.raises(OSError):  # noqa: PT011 - a folder is no file
+        write_result({}, folder / "result")
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]

@@ -142,6 +142,14 @@ def test_what_does_not_end_after_the_limit_is_given_up() -> None:
     assert "10 requests have no answer" in facts["reasons"]
 
 
+def test_a_run_that_is_too_short_says_by_how_much() -> None:
+    run, facts = ran(CONSTANT, Server(0.05), Limits(time_limit=3.0, min_queries=100))
+    assert facts["reasons"] == [
+        "it ended early: time limit",
+        f"{len(run.journal)} queries, at least 100 were asked for",
+    ]
+
+
 def test_failures_are_counted_by_their_texts() -> None:
     def error(number: int) -> str | None:
         return "status 503" if number % 10 == 0 else None

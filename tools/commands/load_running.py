@@ -106,6 +106,7 @@ def run(
     from tools.load.scenarios import Demands, Limits, settings_for
     from tools.load.targets.opening import open_target
 
+    _refuse_unwritable(output, trace)
     made = read_plan(plan)
     limits = Limits(
         scenario=None if scenario is None else scenario.value,
@@ -140,6 +141,17 @@ def run(
         typer.echo("\n".join(as_lines(facts)))
     if not facts["valid"]:
         raise typer.Exit(terminal.EXIT_FINDINGS)
+
+
+def _refuse_unwritable(*paths: Path | None) -> None:
+    """Refuse, before a long run, files that could not be written after it.
+
+    Raises:
+        typer.BadParameter: a folder is missing, or the name is that of a folder.
+    """
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise typer.BadParameter(f"{path} cannot be written there")
 
 
 def _named(sut: str) -> str:

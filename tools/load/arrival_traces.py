@@ -217,9 +217,9 @@ def _column(names: list[str], replay: Replay) -> int:
     plain = [name.strip().lower() for name in names]
     wanted = _COLUMNS if replay.column is None else (replay.column.lower(),)
     for name in wanted:
-        for known in (plain, [_without_unit(name) for name in plain]):
-            if name in known:
-                return known.index(name)
+        for names_or_bases in (plain, [_without_unit(one) for one in plain]):
+            if name in names_or_bases:
+                return names_or_bases.index(name)
     known = ", ".join(shown(name) for name in names[:8]) or "none"
     asked = "that is known for times" if replay.column is None else "of that name"
     what = f"no column {asked}; columns: {known}"

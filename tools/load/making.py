@@ -14,8 +14,7 @@ from tools.load.arrival_traces import read_arrivals
 from tools.load.arrivals import REQUESTS, schedule, times_within
 from tools.load.drawing import Q007, cover, draw, refuse_impossible
 from tools.load.items import Item
-from tools.load.ordering import Order, read_order
-from tools.load.parameters import Q002
+from tools.load.ordering import Q014, Order, read_order
 from tools.load.popularity import shares, weights_at
 from tools.load.requests import (
     ArrivalsEntry,
@@ -65,7 +64,7 @@ def make_plan(
         trims_compatible: draw as TRIMS does, see `tools.load.trims`.
 
     Raises:
-        RegistryError: Q001 to Q009, with the problems of all arguments.
+        RegistryError: Q001 to Q014, with the problems of all arguments.
     """
     return _made(
         read_order(
@@ -93,7 +92,7 @@ def _made(order: Order) -> Plan:
         count = len(times)
     if count > REQUESTS:
         what = f"{count} requests, at most {REQUESTS} are possible"
-        raise RegistryError(finding(Q002, "--requests", what))
+        raise RegistryError(finding(Q014, "--requests", what))
     drawn, kept = _drawn(order, weights, count, streams)
     covered = cover(drawn, len(weights), streams.cover) if order.covering else 0
     if times is not None:
@@ -159,7 +158,7 @@ def _times(
     if order.requests is not None:
         if order.requests > len(times):
             what = f"the trace has {len(times)} arrivals, not {order.requests}"
-            raise RegistryError(finding(Q002, "--requests", what))
+            raise RegistryError(finding(Q014, "--requests", what))
         times = times[: order.requests]
     return times, facts
 

@@ -7,13 +7,26 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from registry.documents import limits
-from registry.documents.findings import Finding, RegistryError, finding, shown
+from registry.documents.findings import (
+    Finding,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+    shown,
+)
 from tools.load.arrivals import LONGEST_NS, REQUESTS, Arrivals, parse_arrivals
 from tools.load.items import ITEMS, Q004, Item, bad_name
-from tools.load.parameters import Q002
 from tools.load.popularity import Popularity, parse_popularity
 
-__all__ = ["Order", "Weighting", "read_order"]
+__all__ = ["Q014", "Order", "Weighting", "read_order"]
+
+Q014 = code(
+    "Q014",
+    Severity.ERROR,
+    "Options of a load plan are out of range or contradict each other.",
+    "Change or leave out the named option.",
+)
 
 Weighting: TypeAlias = Literal["quantile", "drawn", "unsorted", "file"]
 """Where weights come from: see `tools.load.popularity`."""
@@ -71,7 +84,7 @@ def read_order(
     """Understand what was asked for; the arguments are those of `make_plan`.
 
     Raises:
-        RegistryError: Q001, Q002 or Q004, with the problems of all arguments.
+        RegistryError: Q001, Q002, Q004 or Q014, with the problems of all arguments.
     """
     problems: list[Finding] = []
     things = tuple(Item(one) if isinstance(one, str) else one for one in items)
@@ -151,15 +164,15 @@ def _bad_numbers(
 ) -> Iterator[Finding]:
     if requests is not None and not 1 <= requests <= REQUESTS:
         what = f"{requests} requests, from 1 to {REQUESTS} are possible"
-        yield finding(Q002, "--requests", what)
+        yield finding(Q014, "--requests", what)
     longest = LONGEST_NS / _SECOND
     if duration is not None and not 1e-9 <= duration <= longest:
         what = f"{duration:g} seconds, up to {longest:.0f} are possible"
-        yield finding(Q002, "--duration", what)
+        yield finding(Q014, "--duration", what)
     if cap is not None and cap < 1 and not trims:
-        yield finding(Q002, "--max-per-item", f"a cap must be at least 1, not {cap}")
+        yield finding(Q014, "--max-per-item", f"a cap must be at least 1, not {cap}")
     if not 0 <= seed <= limits.INTEGER:
-        yield finding(Q002, "--seed", f"a seed is from 0 to 2**53 - 1, not {seed}")
+        yield finding(Q014, "--seed", f"a seed is from 0 to 2**53 - 1, not {seed}")
 
 
 def _bad_choices(
@@ -180,7 +193,7 @@ def _bad_choices(
     for why, names in refused.items():
         for name in names:
             if name in given:
-                yield finding(Q002, name, f"not possible here: {why}")
+                yield finding(Q014, name, f"not possible here: {why}")
 
 
 def _bad_length(
@@ -190,12 +203,12 @@ def _bad_length(
     if wanted.kind == "none":
         if lengths:
             what = "with the popularity none, `times` gives the number of requests"
-            yield finding(Q002, "--requests", what)
+            yield finding(Q014, "--requests", what)
         return
     if timed and process.kind in {"closed", "offline"}:
         what = f"{process.kind} has no times of arrival: give --requests"
-        yield finding(Q002, "--duration", what)
+        yield finding(Q014, "--duration", what)
     elif lengths > 1 or (not lengths and process.kind != "trace"):
         much = "both" if lengths else "neither"
         what = f"give either --requests or --duration, not {much}"
-        yield finding(Q002, "--requests", what)
+        yield finding(Q014, "--requests", what)
