@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from registry.documents.findings import Finding, RegistryError, Severity, code, finding
 from tools.traces.aligning import Align
 from tools.traces.alignment import offsets
@@ -117,6 +119,7 @@ class _Work:
         self._processes = Processes()
         self._counter = [0]
         self._rank = 0
+        self._last: Any = UNSET
 
     def append(self, say: Callable[[str], None]) -> None:
         """Write one file after another."""
@@ -140,6 +143,7 @@ class _Work:
         ):
             self._parts[number].written += 1
             held.append(event)
+            self._last = event.ts if event.ts is not UNSET else self._last
             if len(held) == _MERGED:
                 self._writer.encoded(held)
                 held.clear()
@@ -194,10 +198,15 @@ class _Work:
     def _put(self, part: Part, events: list[Any]) -> None:
         self._writer.encoded(events)
         part.written += len(events)
+        if events:
+            last = events[-1]
+            self._last = last.ts if last.ts is not UNSET else self._last
 
     def _finish(self, part: Part, rewriting: Rewriting) -> None:
         """Write the metadata events of a file and keep its counts."""
-        self._put(part, rewriting.names.events(self._rank))
+        names = rewriting.names.events(self._rank, self._last)
+        self._writer.encoded(names)
+        part.written += len(names)
         changes = rewriting.changes
         part.processes = rewriting.processes
         part.renumbered = rewriting.renumbered

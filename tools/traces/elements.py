@@ -54,7 +54,7 @@ def elements(
     """
     state = _Salvage(window, found, decode, broken=broken)
     while not state.done:
-        window.fill(limits.BLOCK_BYTES)
+        window.fill(limits.BLOCK_BYTES // 2)  # else a byte less would read two
         batch = None
         if not state.broken and window.offset >= window.doubtful:
             batch = _sound(window, decode)
@@ -187,7 +187,7 @@ class _Salvage:
                 if self._wait(trouble, len(text) - at):
                     return at
                 self._lose(text, at, cut=trouble.cut)
-                at += 1
+                at = _behind(text, at, deep=trouble.deep)
                 cost = max(trouble.scanned, limits.SALVAGE_TRY_BYTES)
             budget -= cost
             if budget < 0:
@@ -269,6 +269,12 @@ class _Salvage:
             return text
         self._found.bad_events += 1
         return None
+
+
+def _behind(text: str, at: int, *, deep: bool) -> int:
+    """Where to look on: what opens in a row would be nested as deeply again."""
+    closed = text.find("}", at) if deep else at + 1
+    return len(text) if closed < 0 else closed
 
 
 def _anew(part: bytes, found: Found) -> bytes:

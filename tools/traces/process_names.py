@@ -61,11 +61,13 @@ class ProcessNames:
         self._events[key] = event
         return True
 
-    def events(self, first_rank: int) -> list[Any]:
+    def events(self, first_rank: int, ts: Any = UNSET) -> list[Any]:
         """What to write of the file, once all of it was read.
 
         Args:
             first_rank: where the processes of the file stand among all.
+            ts: the time of the last event. Metadata needs none, but Perfetto (v52)
+                takes it for 0 and sorts, which swaps some ends of equal time.
         """
         others = [event for key, event in self._events.items() if key[2] not in _OURS]
         own: list[Any] = []
@@ -77,6 +79,10 @@ class ProcessNames:
                 _metadata(pid, "process_labels", "labels", self._labels(pid)),
                 _metadata(pid, "process_sort_index", "sort_index", rank),
             ]
+        for event in others:
+            event.ts = ts
+        if ts is not UNSET:
+            own = [event | {"ts": ts} for event in own]
         return own + others
 
     def _argument(self, pid: int, kind: str, key: str) -> Any:

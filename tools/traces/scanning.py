@@ -38,13 +38,15 @@ class Broken(Exception):  # noqa: N818  it is part of reading, not an error of i
     Attributes:
         cut: whether more text might mend it.
         scanned: how many characters were looked at.
+        deep: whether it is nested too deeply.
 
     """
 
-    def __init__(self, *, cut: bool, scanned: int) -> None:
+    def __init__(self, *, cut: bool, scanned: int, deep: bool = False) -> None:
         """Keep what is known of it."""
         super().__init__()
         self.cut = cut
+        self.deep = deep
         self.scanned = scanned
 
 
@@ -93,7 +95,7 @@ def read_value(text: str, at: int) -> tuple[Any, int, bool]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except RecursionError:
-        raise Broken(cut=False, scanned=_DEEP) from None
+        raise Broken(cut=False, scanned=_DEEP, deep=True) from None
     except json.JSONDecodeError as error:
         unended = error.msg.startswith("Unterminated string")
         cut = unended or error.pos >= len(text) - _TAIL
