@@ -12,6 +12,7 @@ from registry.documents.findings import RegistryError
 from tests.experiments.experiment_samples import sample_run, stored
 from tests.simulators.commands import Done
 from tools.experiments.record import Run
+from tools.experiments.reporting import as_html, as_markdown, sections
 from tools.experiments.series import band, bars, heat_map
 
 
@@ -121,3 +122,38 @@ def test_a_plot_of_an_unknown_kind_leaves_nothing(
         powerkit("bench", "plot", *words, "-o", "a.svg", "--kind", "heatmap").code == 2
     )
     assert not list(Path.cwd().iterdir())
+
+
+def test_a_report_has_workloads_heat_map_and_failures(
+    powerkit: Callable[..., Done], tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    stored(folder, *grid()[:-1])
+    axes = ("--x", "concurrency", "--y", "models_percentage")
+    lines = powerkit("bench", "report", folder, *axes).out.splitlines()
+    assert lines[0] == "# Runs of sample"
+    assert "16 runs, 1 of which do not count, from 2026-01-01T00:00:00.000000Z" in (
+        "\n".join(lines)
+    )
+    assert "| work | none | 16 | 1 | 100 | 0.75 |  |  |" in lines
+    assert "| 50 | 100 | 200 |" in lines
+    assert "| 100 | 200 |  |" in lines
+    assert any("code 1" in line for line in lines)
+    done = powerkit("bench", "report", folder, *axes, "-o", "page.html")
+    assert done.code == 0
+    page = Path("page.html").read_text()
+    assert '<td style="background:hsl(30,90%,60%)">200</td>' in page
+    assert '<td style="background:hsl(30,90%,97%)">20</td>' in page
+    assert powerkit("bench", "report", folder, "--x", "a").code == 2
+    assert powerkit("bench", "report", folder, "-o", "a.txt").code == 2
+
+
+def test_a_report_says_nothing_to_a_browser_or_markdown() -> None:
+    name = "<script>alert(1)</script> | [a](b) `c`"
+    parts = sections([sample_run(experiment=name, problems=(name,))])
+    assert "<script>" not in as_html(parts)
+    text = as_markdown(parts)
+    assert "<" not in text
+    assert "[a]" not in text.replace("\\[a\\]", "")
+    row = next(line for line in text.splitlines() if "20260101" in line)
+    assert row.replace("\\|", "").count("|") == 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,6 +12,7 @@ import typer
 
 from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
+from tools.commands.bench_compare_options import Combined, Comparing
 from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Form, Format, Outlet, What
 
@@ -28,80 +28,6 @@ __all__ = ["compare"]
 
 _ROUNDS: Final = 10
 _SPECS: Final = frozenset({".yaml", ".yml"})
-
-
-class Combined(StrEnum):
-    """Which traces are combined."""
-
-    NONE = "none"
-    ALL = "all"
-    PER_WORKLOAD = "per-workload"
-
-
-class Statistic(StrEnum):
-    """What of a variant's runs is compared."""
-
-    MEDIAN = "median"
-    MEAN = "mean"
-
-
-class Interval(StrEnum):
-    """How an interval is found."""
-
-    PERCENTILE = "percentile"
-    BCA = "bca"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparing:
-    """Options of the comparison itself."""
-
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            help="The baseline: a variant, a folder of runs, a SPEC or a command."
-        ),
-    ] = None
-    candidate: Annotated[
-        str | None, typer.Option(help="The candidate, of the same kind.")
-    ] = None
-    baseline_env: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE for the baseline only.")
-    ] = None
-    candidate_env: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE for the candidate only.")
-    ] = None
-    rounds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each variant; 10 by default.")
-    ] = None
-    interleave: Annotated[
-        bool,
-        typer.Option(
-            "--interleave/--no-interleave",
-            help="In each round both variants, in random order.",
-        ),
-    ] = True
-    metric: Annotated[
-        str,
-        typer.Option(
-            help="wall, cpu, performance, memory, energy, phase:NAME, energy:COLUMN."
-        ),
-    ] = "wall"
-    statistic: Annotated[Statistic, typer.Option(help="Of a variant's runs.")] = (
-        Statistic.MEDIAN
-    )
-    interval: Annotated[Interval, typer.Option(help="Kind of bootstrap interval.")] = (
-        Interval.PERCENTILE
-    )
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")
-    ] = 0.95
-    resamples: Annotated[
-        int, typer.Option(min=100, max=1_000_000, help="Of the bootstrap.")
-    ] = 9999
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw speed-ups: a file .svg, .png or .pdf.")
-    ] = None
 
 
 @grouped
@@ -128,7 +54,9 @@ def compare(
         bool, typer.Option("--json", help="Short for --format json.")
     ] = False,
 ) -> None:
-    """Compare two variants: ratios with intervals, and a verdict for each workload.
+    """Compare two variants: ratios and verdicts.
+
+    Each workload has a ratio with an interval, and a verdict on it.
 
     Runs that exist are compared as they are; else both variants are run in rounds.
     """

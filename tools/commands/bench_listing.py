@@ -1,4 +1,4 @@
-"""`powerkit bench list`, `plot` and `schema`: what lies there, and what may."""
+"""`powerkit bench list`, `plot`, `report`, `schema`: what lies there, and may."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from tools.commands.bench_options import Form, Format
 
-__all__ = ["list_runs", "plot", "schema"]
+__all__ = ["list_runs", "plot", "report", "schema"]
 
 Runs = Annotated[
     Path,
@@ -49,7 +49,7 @@ def list_runs(
         bool, typer.Option("--json", help="Short for --format json.")
     ] = False,
 ) -> None:
-    """List the runs in a folder and below, the oldest first."""
+    """List runs, the oldest first."""
     from tools.commands.bench_running import shown_run
     from tools.commands.bench_tables import print_table
     from tools.experiments.record import read_runs
@@ -85,7 +85,7 @@ def plot(
         bool, typer.Option("--json", help="Print the series that is drawn, too.")
     ] = False,
 ) -> None:
-    """Draw a metric over one condition or two: heat map, bars, or line with a band."""
+    """Draw results: heat map, bars, or a band."""
     from dataclasses import asdict
 
     from tools.experiments import plots, series
@@ -115,12 +115,43 @@ def plot(
         typer.echo(f"drawn: {output}")
 
 
+def report(
+    folder: Runs,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file .md or .html; printed if absent."),
+    ] = None,
+    x: Annotated[
+        str | None, typer.Option(help="With --y: the columns of a heat map.")
+    ] = None,
+    y: Annotated[str | None, typer.Option(help="With --x: its rows.")] = None,
+    value: Annotated[str, typer.Option(help="The metric of the heat map.")] = "wall",
+) -> None:
+    """Write a page about runs: Markdown or HTML."""
+    from tools.experiments import reporting
+    from tools.experiments.files import write_whole
+    from tools.experiments.record import read_runs
+
+    if (x is None) != (y is None):
+        raise typer.BadParameter("a heat map needs --x and --y")
+    if output is not None and output.suffix not in {".md", ".html"}:
+        raise typer.BadParameter("the file ends in .md or .html")
+    heat = None if x is None or y is None else reporting.Heat(x, y, value)
+    parts = reporting.sections(read_runs(folder), heat)
+    if output is None:
+        typer.echo(reporting.as_markdown(parts), nl=False)
+        return
+    page = reporting.as_html if output.suffix == ".html" else reporting.as_markdown
+    write_whole(output, page(parts).encode())
+    typer.echo(f"written: {output}")
+
+
 def schema(
     document: Annotated[
         Document | None, typer.Argument(help="Which; all of them by default.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of experiments, records of runs and matrices."""
+    """Print JSON Schemas of the documents."""
     from tools.experiments.schemas import schemas
 
     every = schemas()

@@ -73,7 +73,9 @@ def matrix(
         bool, typer.Option("--json", help="Short for --format json.")
     ] = False,
 ) -> None:
-    """Run an experiment under the conditions of every row, with its service each time.
+    """Run an experiment under many conditions.
+
+    Every row of the matrix has its own, and its service is started anew.
 
     A row that fails is recorded, the others still run, and the exit code is 1.
     """

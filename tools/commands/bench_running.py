@@ -54,7 +54,7 @@ def run(
         bool, typer.Option("--json", help="Short for --format json.")
     ] = False,
 ) -> None:
-    """Run commands and workloads, and keep a record of each run.
+    """Run commands and workloads; record each run.
 
     A run that fails is recorded, the others still run, and the exit code is 1.
     """
