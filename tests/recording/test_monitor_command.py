@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 from tests.recording.conftest import QUICK, Powerkit, python, table
 from tests.simulators.nvml import Stub
 from tests.simulators.procfs import FakeProc
+from tools.recording.monitor import Recording
 
 
 def test_a_command_and_how_it_ended(powerkit: Powerkit) -> None:
@@ -257,3 +260,60 @@ def test_help_does_not_load_what_measures() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n"
+
+
+def test_a_watch_that_is_cut_short_reports_and_fails() -> None:
+    command = [sys.executable, "-m", "tools", "monitor", "--sources", "cpu"]
+    with subprocess.Popen(
+        [*command, "--duration", "60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for_thread(process.pid, "monitor")
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (1, "")
+    assert out.startswith("device")
+
+
+def test_a_line_and_a_drawn_table_at_a_terminal(library: Path) -> None:
+    ours, theirs = pty.openpty()
+    environment = os.environ | {
+        "LD_LIBRARY_PATH": str(library.parent),
+        "NVML_STUB": "low=75;high=75",
+        "TERM": "xterm-256color",
+        "COLUMNS": "240",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    command = [sys.executable, "-m", "tools", "monitor", "--sources", "nvml"]
+    with subprocess.Popen(
+        [*command, "--duration", "0.8"],
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # the terminal is gone with its last user
+            while data := os.read(ours, 65536):
+                seen += data
+    os.close(ours)
+    text = seen.decode()
+    assert process.returncode == 0, text
+    assert "gpu 0 75 W, gpu 0 75 W, 7%, gpu 0 1.0 GiB" in text
+    assert "│" in text
+
+
+def test_the_report_is_not_lost_if_samples_cannot_be_written(
+    powerkit: Powerkit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "samples.csv")
+
+    monkeypatch.setattr(Recording, "write_csv", full)
+    done = powerkit("monitor", "--sources", "cpu", "--samples", "samples.csv", *QUICK)
+    assert done.code == 1
+    assert done.out.startswith("device")
+    assert "error U001 samples.csv: No space left on device" in done.out
