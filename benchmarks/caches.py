@@ -1,6 +1,6 @@
 """Time the simulation of eviction: a million requests, then two, for each policy.
 
-python benchmarks/caches.py
+    python benchmarks/caches.py
 
 Shown is processor time; twice the requests must take about twice as long, whatever the
 number of items and of requests at a time.
@@ -8,12 +8,16 @@ number of items and of requests at a time.
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from tools.caches.policies import Policy
-from tools.caches.tier import simulate_tier
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.caches.policies import Policy  # noqa: E402
+from tools.caches.tier import simulate_tier  # noqa: E402
 
 REQUESTS = 1_000_000
 

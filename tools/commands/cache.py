@@ -147,8 +147,17 @@ def simulate(
 ) -> None:
     """Say how often items are in memory, what is moved, and what must leave.
 
-    What each policy does is written in the documentation. Requests are taken to last
-    equally long: the items of the last N requests are in use and do not leave.
+    \b
+    never    nothing leaves; what does not fit is not kept
+    lru      asked for longest ago leaves first
+    lcu      least commonly used: asked for least often since the start; then lru
+    fifo     loaded longest ago leaves first
+    flush    all leave when the new one does not fit
+    all      all leave with every miss
+    optimal  asked for again latest leaves: a bound that knows the future
+
+    Requests are taken to last equally long: the items of the last N requests are in
+    use and do not leave. What does not fit then is served, but not kept.
     """
     from tools.caches.policies import read_policies
     from tools.caches.scenario import Scenario
