@@ -16,8 +16,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.caches.policies import Policy  # noqa: E402
-from tools.caches.tier import simulate_tier  # noqa: E402
+from tools.caches.policies import Policy
+from tools.caches.tier import simulate_tier
 
 REQUESTS = 1_000_000
 

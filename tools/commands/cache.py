@@ -158,7 +158,7 @@ def simulate(
 
     Requests are taken to last equally long: the items of the last N requests are in
     use and do not leave. What does not fit then is served, but not kept.
-    """
+    """  # noqa: D301  click wants the character itself
     from tools.caches.policies import read_policies
     from tools.caches.scenario import Scenario
     from tools.caches.sizes import known_sizes, read_capacity, read_sizes
