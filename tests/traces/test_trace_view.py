@@ -125,6 +125,17 @@ def test_the_longest_spans_are_drawn_and_the_rest_is_counted(tmp_path: Path) -> 
     assert page.texts["caption"] == ["100 of 100 names, by their total time"]
 
 
+def test_a_track_of_short_spans_has_its_share(tmp_path: Path) -> None:
+    long = [x("long", 1000 * n, 900) for n in range(100)]
+    short = [x("short", 1000 * n, n + 1, tid=2) for n in range(100)]
+
+    page = viewed(tmp_path, long + short, spans=20)
+
+    drawn = [one.split(":")[0] for one in page.texts["title"][1:]]
+    assert (drawn.count("long"), drawn.count("short")) == (15, 5)
+    assert "short: 100 µs, at 99 ms" in page.texts["title"]
+
+
 def test_totals_are_those_of_all_spans(tmp_path: Path) -> None:
     events = [x("a", 0, 10), x("b", 2, 4), x("a", 20, 30)]
 

@@ -1,4 +1,8 @@
-"""Chooses what of a trace is drawn: the longest spans, on the busiest tracks."""
+"""Chooses what of a trace is drawn: the longest spans of all, and of each track.
+
+Half of what is drawn is shared out among the tracks, so that a thread of short spans is
+seen beside one of long spans.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ __all__ = ["Choice", "Span", "Total", "Track", "choose"]
 
 LEVELS: Final = 40
 """The deepest nesting that is drawn."""
-_CHUNK: Final = 1 << 17
+_NEVER: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,52 +100,70 @@ class _Longest:
     limit: int
     rows: tuple[Numbers, ...] = ()
 
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.rows[0]) if self.rows else 0
+
     def add(self, rows: tuple[Numbers, ...]) -> None:
         """Add rows, of which the second column is the duration."""
-        both = tuple(
-            np.concatenate(one) for one in zip(self.rows or rows, rows, strict=True)
-        )
-        both = both if self.rows else rows
-        if len(both[0]) > self.limit:
+        both = [one for one in (self.rows, rows) if one]
+        self.rows = tuple(np.concatenate(one) for one in zip(*both, strict=True))
+        if len(self) > self.limit:
             # a stable order, so that equal traces give equal pages
-            longest = np.argsort(-both[1], kind="stable")[: self.limit]
-            both = tuple(one[np.sort(longest)] for one in both)
-        self.rows = both
+            longest = np.argsort(-self.rows[1], kind="stable")[: self.limit]
+            self.rows = tuple(one[np.sort(longest)] for one in self.rows)
 
 
 def choose(timeline: Timeline, spans: int, names: int) -> Choice:
-    """Choose the longest spans, and sum all of them by name.
+    """Choose spans, and sum all of them by name.
 
     Args:
         timeline: the gathered trace; its slices are closed here.
         spans: how many spans are drawn at most.
         names: how many names are listed at most.
     """
-    longest = _Longest(spans)
-    size = len(timeline.pairs.name_of) + 1
-    sums = np.zeros((3, size), np.float64)
-    count, first, last = 0, None, None
+    share = spans // (2 * max(len(timeline.places.places), 1))
+    shared, longest = _Longest(spans), _Longest(spans)
+    sums = np.zeros((3, 0), np.float64)
+    count, first, last = 0, _NEVER, -_NEVER
     for batch in timeline.slices.close():
         if not len(batch.starts):
             continue
-        size = len(timeline.pairs.name_of) + 1
-        sums = np.pad(sums, ((0, 0), (0, max(size - sums.shape[1], 0))))
-        for row, weights in enumerate((None, batch.durations, batch.selves)):
-            sums[row] += np.bincount(batch.pairs, weights, minlength=sums.shape[1])
-        longest.add(_rows(batch))
+        sums = _added(sums, batch, len(timeline.pairs.name_of))
+        rows = _rows(batch)
+        own = _ranks(batch) < share
+        shared.add(tuple(one[own] for one in rows))
+        longest.add(tuple(one[~own] for one in rows))
         count += len(batch.starts)
-        begin, end = (
-            int(batch.starts.min()),
-            int((batch.starts + batch.durations).max()),
-        )
-        first = begin if first is None else min(first, begin)
-        last = end if last is None else max(last, end)
+        first = min(first, int(batch.starts.min()))
+        last = max(last, int((batch.starts + batch.durations).max()))
     totals = _totals(timeline, sums)
-    tracks = list(_tracks(timeline, longest.rows))
+    longest.limit = spans - len(shared)
+    longest.add(())
+    chosen = [one for one in (shared.rows, longest.rows) if one]
+    rows = tuple(np.concatenate(one) for one in zip(*chosen, strict=True))
+    tracks = list(_tracks(timeline, rows))
     drawn = sum(len(track.spans) for track in tracks)
-    return Choice(
-        tracks, totals[:names], len(totals), count, drawn, first or 0, last or 0
-    )
+    return Choice(tracks, totals[:names], len(totals), count, drawn, first, last)
+
+
+def _ranks(batch: Batch) -> Numbers:
+    """How many spans of its track are longer, for each span."""
+    order = np.lexsort((-batch.durations, batch.places))
+    places = batch.places[order]
+    heads = np.flatnonzero(np.diff(places, prepend=places[0] - 1))
+    lengths = np.diff(np.append(heads, len(places)))
+    ranks = np.empty(len(order), "q")
+    ranks[order] = np.arange(len(order)) - np.repeat(heads, lengths)
+    return ranks
+
+
+def _added(sums: Numbers, batch: Batch, pairs: int) -> Numbers:
+    """Counts, durations and self times by pair, with those of a batch."""
+    sums = np.pad(sums, ((0, 0), (0, pairs - sums.shape[1])))
+    for row, weights in enumerate((None, batch.durations, batch.selves)):
+        sums[row] += np.bincount(batch.pairs, weights, minlength=pairs)
+    return sums
 
 
 def _rows(batch: Batch) -> tuple[Numbers, ...]:
