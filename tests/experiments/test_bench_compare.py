@@ -209,6 +209,13 @@ def test_sides_that_are_none_are_usage(
     assert compare(*options).code == 2
 
 
+def test_a_long_command_is_no_name_of_a_folder(compare: Compare, folder: Path) -> None:
+    long = f"true {'x' * 5000}"
+    done = compare("--baseline", long, "--candidate", "true", "--rounds", 1)
+    assert done.code == 0
+    assert len(read_runs(folder)) == 2
+
+
 def test_a_report_of_itself(compare: Compare) -> None:
     said = child(reporting(performance=1))
     done = compare("--candidate-env", "A=b", "--rounds", 1, command=said)

@@ -157,6 +157,17 @@ def test_options_that_make_no_sense_are_usage(
     assert bench(*options, command=("true",)).code == 2
 
 
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("./a(1)", "a-1-"), ("/bin/sh", "sh"), ("é", "command"), ("-x", "x")],
+)
+def test_a_program_of_any_name_is_called_something(
+    bench: Bench, program: str, name: str
+) -> None:
+    done = bench("--simulate", "--json", command=(program,))
+    assert [run["workload"] for run in json.loads(done.out)["runs"]] == [name]
+
+
 def test_nothing_to_run_is_usage(powerkit: Bench) -> None:
     done = powerkit("bench", "run")
     assert done.code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,9 +104,11 @@ def _existing(
         return sides_of_runs(read_runs(source), None, *names)
     if source is not None or runs_something or one is None or other is None:
         return None
-    if Path(one).is_dir() != Path(other).is_dir():
+    # Unlike Path.is_dir, it bears commands that are too long for a name.
+    folders = [os.path.isdir(text) for text in (one, other)]  # noqa: PTH112
+    if folders[0] != folders[1]:
         raise typer.BadParameter("--baseline and --candidate are of different kinds")
-    if not Path(one).is_dir():
+    if not all(folders):
         return None
     old, new = read_runs(Path(one)), read_runs(Path(other))
     return sides_of_runs(old, new, BASELINE, CANDIDATE)

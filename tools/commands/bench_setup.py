@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 from dataclasses import asdict
 from pathlib import Path, PurePath
@@ -77,17 +78,24 @@ def _workloads(what: What, command: Sequence[str] | None) -> list[dict[str, Any]
     items = items_of(what.items, what.manifests, large=what.large_models)
     found: list[dict[str, Any]] = []
     for builtin in what.workload or ():
-        name = builtin.replace(ITEM, "").rstrip(":/") or "workload"
+        name = _named(builtin.replace(ITEM, "").rstrip(":/"), whole=True)
         takes = ITEM in builtin
         own = {"items": items} if takes and items else {}
         found.append({"name": name, "builtin": builtin} | own)
     client, folder = (list(command), None) if command else _client(found)
     if client:
-        name = what.name or PurePath(client[0]).name or "command"
+        name = what.name or _named(client[0])
         own = {"items": items} if items else {}
         place = {} if folder is None else {"cwd": folder}
         found.append({"name": name, "command": client} | own | place)
     return found
+
+
+def _named(word: str, *, whole: bool = False) -> str:
+    """Make a workload's name of a program, or of what the kit calls a workload."""
+    text = word if whole else PurePath(word).name
+    name = re.sub(r"[^A-Za-z0-9 ._:+@=,/-]", "-", text).lstrip(" ._:+@=,/-")
+    return name[:100] or "command"
 
 
 def _client(others: Sequence[object]) -> tuple[list[str], str | None]:
