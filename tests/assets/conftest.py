@@ -54,3 +54,21 @@ def store() -> Iterator[str]:
     yield "memory://bucket"
     memory.store.clear()
     memory.pseudo_dirs[:] = [""]
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(b"a trace")
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run folder of an experiment."""
+    folder = tmp_path / "runs" / "r-1"
+    (folder / "logs").mkdir(parents=True)
+    (folder / "run.json").write_bytes(b"{}")
+    (folder / "logs" / "stdout").write_bytes(b"hello\n")
+    (folder / "empty").touch()
+    return folder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -380,6 +380,7 @@ _VALUES = st.recursive(
 )
 
 
+@settings(max_examples=60)
 @given(
     st.binary(max_size=100)
     | st.dictionaries(_KEYS, _VALUES).map(
