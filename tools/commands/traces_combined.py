@@ -95,7 +95,7 @@ _HEADS: Final = (
     "offset µs",
     "ids replaced",
     "ignored",
-    "time taken out µs",
+    "taken out µs",
     "renamed",
     "lost",
     "other values",

@@ -152,7 +152,7 @@ def _events(path: Path, seen: Input) -> list[Finding]:
             findings.append(finding(declared, str(path), ", ".join(told)))
     ends = [one for one in (seen.first_ns, seen.last_ns) if one is not None]
     if any(abs(ns) > LATE_NS for ns in ends):
-        what = f"they reach {max(map(abs, ends)) / 1e6:.4g} s"
+        what = f"they reach {max(map(abs, ends)) / 1e9:.4g} s"
         findings.append(finding(V011, str(path), what))
     if not seen.found.events:
         findings.append(finding(V019, str(path), "it has none"))
