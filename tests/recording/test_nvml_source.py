@@ -240,6 +240,18 @@ def test_pcie_rates_take_turns_where_there_are_no_counters(pretend: Pretend) -> 
     source.close()
 
 
+def test_calls_that_prove_slow_take_turns(pretend: Pretend) -> None:
+    pretend("devices=2;slow_field185=4000;slow_nvmlDeviceGetFanSpeed=200")
+    source, missing = opened_gpus()
+    assert not missing
+    rows = [row(source) for _ in range(4)]
+    for name in ("gpu_0_average_watts", "gpu_1_average_watts"):
+        assert sum(one[name] is not None for one in rows) == 2
+    assert {one["gpu_0_watts"] for one in rows} == {100_000}
+    assert not source.gaps.counts
+    source.close()
+
+
 def test_pcie_bytes_of_32_bits_turn(pretend: Pretend) -> None:
     recording = recorded(pretend(""), 20)
     sent = next(s for s in recording.summary().series if s.quantity == "pcie_transmit")

@@ -12,6 +12,7 @@
      mig=1                GPUs are divided
      ecc=N                corrected errors a second
      CALL=CODE            what a call returns: nvmlDeviceGetFanSpeed=3, field186=3
+     slow_CALL=US         how long it takes, in microseconds: slow_field185=3000
    Time is CLOCK_MONOTONIC since the library was loaded, or what stub_time() set.
    -DOLD_DRIVER leaves out what older drivers do not have. */
 #include <stdint.h>
@@ -68,6 +69,11 @@ static nvmlReturn_t enter(const char *call, nvmlDevice_t device) {
     if (!users) return UNINITIALIZED;
     if (device && number("lost", -1) == device->index && now() >= number("lost_at", 0))
         return GPU_IS_LOST;
+    char slow[80];
+    snprintf(slow, sizeof slow, "slow_%s", call);
+    unsigned us = (unsigned)number(slow, 0);
+    struct timespec wait = {us / 1000000, us % 1000000 * 1000};
+    if (us) nanosleep(&wait, NULL);
     return (nvmlReturn_t)number(call, SUCCESS);
 }
 #define ENTER(device) do { nvmlReturn_t r = enter(__func__, device); if (r) return r; } while (0)

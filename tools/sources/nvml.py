@@ -80,7 +80,7 @@ class NvmlSource:
         self.gaps = Gaps()
 
     def read(self, now_ns: int) -> Sequence[int | None]:
-        """Read all series; of the slow calls only one, in turn."""
+        """Read all series; of calls that take some ms only one, in turn."""
         del now_ns
         due = self._slow[self._turn % len(self._slow)] if self._slow else None
         self._turn += 1

@@ -23,7 +23,7 @@ class Call:
         what: what is asked for, for people.
         series: what it gives.
         read: asks, and gives a reading for each series, in steps. It raises NVMLError.
-        slow: whether it waits some 20 ms; only one such call is made in a sample.
+        slow: whether it takes some ms; only one such call is made in a sample.
 
     """
 
