@@ -59,7 +59,9 @@ def match(tracks: Numbers, pairs: Numbers, names: Numbers) -> Matched:
     odd = np.minimum.reduceat(level, starts) < 0
     level[~begin] += 1
 
-    # Begins and ends of one level alternate, if no end is without its begin.
+    # Begins and ends of one level alternate, if no end lacks its begin. Tracks that
+    # are odd must stay in levels of their own all the same.
+    np.maximum(level, 0, out=level)
     level += which * (int(level.max(initial=0)) + 2)
     order = np.argsort(level, kind="stable")
     opening = begin[order]

@@ -110,7 +110,7 @@ def _event(fields: dict[str, Any]) -> Event:
         "ts": _number(fields.get("ts")),
         "dur": _number(fields.get("dur")),
     }
-    for key in ("name", "cat", "scope", "s"):
+    for key in ("name", "cat", "scope"):
         value = fields.get(key)
         known[key] = value if value is None or isinstance(value, str) else str(value)
     for key in ("pid", "tid", "id", "bind_id"):
