@@ -107,6 +107,19 @@ def test_arrows_lead_from_calls_to_all_they_started(tmp_path: Path) -> None:
     assert {one["bp"] for one in arrows if one["ph"] == "f"} == {"e"}
 
 
+def test_a_call_of_the_driver_with_the_same_number_has_no_second_arrow(
+    tmp_path: Path,
+) -> None:
+    rows = nvprof_recording()
+    rows[f"{KIND}DRIVER"][0]["correlationId"] = 6
+
+    account, trace = imported(tmp_path, rows)
+
+    begun = [one["id"] for one in named(trace, "starts") if one["ph"] == "s"]
+    assert begun == [1, 2, 3]
+    assert account.arrows == 3
+
+
 def test_ranges_are_pairs_and_marks_are_instants(tmp_path: Path) -> None:
     account, trace = imported(tmp_path, nvprof_recording())
 
