@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,20 @@ NAMES = {"plan": {}, "sut": "simulated"}
 
 
 def ran(
-    plan: Plan, target: Target, limits: Limits | None = None, clock: Clock | None = None
+    plan: Plan,
+    target: Target,
+    limits: Limits | None = None,
+    clock: Clock | None = None,
+    *,
+    patient: bool = True,
 ) -> tuple[Run, dict[str, Any]]:
     """A run in virtual time, and its result."""
     time = VirtualTime()
     demands = Demands()
-    settings = settings_for(plan, limits or Limits(), demands)
+    limits = limits or Limits()
+    if patient:
+        limits = dataclasses.replace(limits, timeout=80_000)
+    settings = settings_for(plan, limits, demands)
     run = run_plan(
         plan, target, settings, clock=clock or time.clock, loop_factory=time.loop
     )

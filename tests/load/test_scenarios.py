@@ -150,6 +150,13 @@ def test_a_run_that_is_too_short_says_by_how_much() -> None:
     ]
 
 
+def test_a_request_that_is_never_answered_is_given_up() -> None:
+    run, facts = ran(ONE, Server(1e6), Limits(timeout=10), patient=False)
+    assert facts["errors"] == [{"what": "no answer in time", "count": 100}]
+    assert facts["duration_seconds"] == pytest.approx(100 * 15, abs=1e-3)
+    assert run.ending == "complete"
+
+
 def test_failures_are_counted_by_their_texts() -> None:
     def error(number: int) -> str | None:
         return "status 503" if number % 10 == 0 else None

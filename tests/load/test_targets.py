@@ -209,6 +209,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         "def ask(item): seen.append(item)\n"
         "async def wait(item): await asyncio.sleep(0.001); seen.append(item)\n"
         "async def fail(item): raise KeyError(item)\n"
+        "async def late(item): raise TimeoutError('of its own')\n"
+        "async def hang(item): await asyncio.sleep(60)\n"
         "def leave(item): sys.exit(3)\n"
         "class Model:\n"
         "    @staticmethod\n"
@@ -235,10 +237,17 @@ def test_functions(module: str, function: str, what: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "what"), [("wait", None), ("fail", "KeyError: 'a'")]
+    ("function", "what"),
+    [
+        ("wait", None),
+        ("fail", "KeyError: 'a'"),
+        ("late", "TimeoutError: of its own"),
+        ("hang", "timeout"),
+    ],
 )
 def test_coroutines(module: str, function: str, what: str | None) -> None:
-    (answer,) = asked(open_target(f"python:{module}:{function}", most=1), "a")
+    target = open_target(f"python:{module}:{function}", most=1, seconds=0.05)
+    (answer,) = asked(target, "a")
     assert answer == Answer(what)
 
 

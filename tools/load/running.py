@@ -22,11 +22,14 @@ from tools.load.journal import Journal
 from tools.load.requests import Plan
 from tools.load.scenarios import Scenario, Settings
 from tools.load.targets.answers import Answer, Target, told
+from tools.load.targets.functions import Coroutine
 
 __all__ = ["Clock", "Ending", "Run", "Window", "run_plan"]
 
 Ending: TypeAlias = Literal["complete", "interrupted", "time limit"]
 _PROGRESS_SECONDS: Final = 0.5
+_SELECTED: Final = 256
+"""How many coroutines may have connections in a loop that selects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,10 @@ def run_plan(
         progress: is told twice a second how far it is.
     """
     issuer = _Issuer(plan, target, settings, clock or Clock(), progress)
-    with asyncio.Runner(loop_factory=loop_factory or _precise_loop) as runner:
+    # select takes no descriptors above 1023, and coroutines open theirs in our loop.
+    crowded = isinstance(target, Coroutine) and settings.at_once > _SELECTED
+    usual = asyncio.new_event_loop if crowded else _precise_loop
+    with asyncio.Runner(loop_factory=loop_factory or usual) as runner:
         try:
             return runner.run(issuer.run())
         finally:
@@ -288,7 +294,10 @@ class _Issuer:
         name = self.plan.requests.names[self.journal.items[row]]
         try:
             try:
-                answer = await self.target.answer(name)
+                async with asyncio.timeout(self.settings.answer_ns / 1e9):
+                    answer = await self.target.answer(name)
+            except TimeoutError:
+                answer = Answer("no answer in time")
             except Exception as error:  # noqa: BLE001 - one answer must not end the run
                 answer = Answer(told(error))
             ended = answer.ended_ns

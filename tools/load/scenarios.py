@@ -25,6 +25,8 @@ from tools.load.requests import Plan
 __all__ = ["Demands", "Limits", "Scenario", "Settings", "settings_for"]
 
 _SECOND: Final = 10**9
+_GRACE: Final = 5.0
+"""Seconds beyond its time limit that a target has to give up by itself."""
 
 Q013 = code(
     "Q013",
@@ -63,6 +65,7 @@ class Settings:
         min_duration_ns: the shortest run.
         min_queries: the fewest queries.
         time_limit_ns: when a run ends anyway, or None.
+        answer_ns: after what time a request is given up, whatever its target does.
         grace_ns: how long requests in flight may go on after an early end.
 
     """
@@ -75,6 +78,7 @@ class Settings:
     min_duration_ns: int = 0
     min_queries: int = 0
     time_limit_ns: int | None = None
+    answer_ns: int = 35 * 10**9
     grace_ns: int = 5 * 10**9
 
     @property
@@ -159,6 +163,7 @@ def settings_for(plan: Plan, limits: Limits, demands: Demands) -> Settings:
         round(limits.min_duration * _SECOND),
         limits.min_queries,
         None if limit is None else round(limit * _SECOND),
+        round((limits.timeout + _GRACE) * _SECOND),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 import sys
@@ -19,14 +20,18 @@ __all__ = ["Coroutine", "load_function"]
 class Coroutine:
     """A target that awaits a function; it runs in the loop that issues requests."""
 
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        """Keep a function that returns an awaitable."""
+    def __init__(self, function: Callable[[str], Any], seconds: float) -> None:
+        """Keep a function that returns an awaitable, and how long one may take."""
         self._function = function
+        self._seconds = seconds
 
     async def answer(self, item: str) -> Answer:
         """Await the function."""
         try:
-            await self._function(item)
+            async with asyncio.timeout(self._seconds) as limit:
+                await self._function(item)
+        except TimeoutError as error:
+            return Answer("timeout" if limit.expired() else told(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is an answer
             return Answer(told(error))
         return Answer()

@@ -30,7 +30,8 @@ def open_target(
     Args:
         text: ``cmd:…``, ``http://…``, ``https://…`` or ``python:MODULE:FUNCTION``.
         most: how many requests run at once at most.
-        seconds: how long one may take; a Python function cannot be stopped.
+        seconds: how long one may take; a Python function cannot be stopped, but is
+            given up a little later.
         body: what is sent to a web service with POST.
         kind: its media type.
 
@@ -52,7 +53,7 @@ def open_target(
     if colon and scheme == "python":
         function, awaited = load_function(rest)
         if awaited:
-            return Coroutine(function)
+            return Coroutine(function, seconds)
         return Workers(_silent(function), most, clock)
     raise RegistryError(finding(Q011, "--sut", f"not understood: {shown(text)}"))
 
