@@ -112,7 +112,8 @@ def plan(
     weights: Annotated[
         Weights,
         typer.Option(
-            help="Weights at the distribution's quantiles, or drawn from it and sorted."
+            help="Of n items, the one of rank i weighs what the distribution exceeds"
+            " with probability (i - 0.5) / n; or n values are drawn and sorted."
         ),
     ] = Weights.QUANTILE,
     output: Annotated[
