@@ -105,7 +105,7 @@ def test_a_watch_starts_anew_once_for_a_burst(tmp_path: Path, apart: Path) -> No
     source = tmp_path / "src"
     source.mkdir()
     starts = tmp_path / "starts"
-    options = ("--path", source, "--debounce", 50, "--build", "true", "--json")
+    options = ("--path", source, "--debounce", 300, "--build", "true", "--json")
     program = f"echo x >> {starts}; sleep 60"
     with watching(*options, "--", "sh", "-c", program) as child:
         until(lambda: find(apart).phase == "ready")

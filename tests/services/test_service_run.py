@@ -80,9 +80,9 @@ def test_a_client_whose_server_dies_is_ended(
     powerkit: Powerkit, tmp_path: Path
 ) -> None:
     kill = (
-        "import json, os, time; state = json.load(open(os.environ["
+        f"import json, os, time; open({str(tmp_path / 'pid')!r}, 'w')"
+        ".write(str(os.getpid())); state = json.load(open(os.environ["
         "'POWERKIT_SERVICE_STATE_FILE'])); os.kill(state['server']['pid'], 9);"
-        f" open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()));"
         " time.sleep(60)"
     )
     run = ("service", "run", "--while", "--server", "sleep 60", "--", *PYTHON, kill)
@@ -90,7 +90,7 @@ def test_a_client_whose_server_dies_is_ended(
     assert done.code == 1
     assert "F021" in done.out
     assert "ended by signal 9" in done.out
-    assert not alive(int((tmp_path / "pid").read_text() or "0"))
+    assert not alive(int((tmp_path / "pid").read_text()))
 
 
 def test_a_client_that_takes_too_long_is_ended(powerkit: Powerkit) -> None:

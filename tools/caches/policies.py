@@ -15,9 +15,9 @@ but not kept, and nothing leaves for it.
 - `flush`: if the new item does not fit, everything that is not in use leaves.
 - `all`: with every miss, everything that is not in use leaves, whether it fits or not.
 - `optimal`: whatever is asked for again latest leaves first, and the new item is not
-  kept if it is the latest itself. It knows the future, so it is a bound and no policy;
-  the best possible if all items have one size (Belady 1966, with bypassing), close to
-  it else.
+  kept if it is the latest itself. It knows the future, so it is a bound and no policy:
+  the best possible if all items have one size and requests come one at a time (Belady
+  1966, with bypassing); else no more than a good try.
 """
 
 from __future__ import annotations
