@@ -217,6 +217,24 @@ def test_the_service_is_started_for_each_row_with_its_eviction(
     assert len(ids) == 2
 
 
+def test_one_service_is_kept_for_all_rows_if_told(matrix: Matrix, place: Path) -> None:
+    service = yaml_file(
+        Path("service.yaml"),
+        "name: server\n"
+        "command: [sh, -c, 'echo policy $UPRD_EVICTION_POLICY; exec sleep 60']\n"
+        "ready: regex:policy\n",
+    )
+    options = ("--service", service, "--keep-service")
+    text = "outputfile,eviction\na,lcu\nb,lcu\n"
+    assert matrix(*options, text=text).code == 0
+    ids = {run.service["service_id"] for run in read_runs(place) if run.service}
+    assert len(ids) == 1
+    assert (place / "service.log").read_text() == "policy lcu\n"
+    again = "--profile-output-overwrite"
+    done = matrix(*options, again, text="outputfile,eviction\na,lcu\nb,lru\n")
+    assert (done.code, "B065" in done.out) == (1, True)
+
+
 def test_a_row_whose_service_fails_does_not_end_the_others(
     matrix: Matrix, place: Path
 ) -> None:

@@ -17,12 +17,15 @@ from tools.commands.bench_running import publish_results, watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import ExitStack
 
     from tools.experiments.launching import Place
-    from tools.experiments.matrix import Done, Task
+    from tools.experiments.matrix import Done
     from tools.experiments.matrix_files import Matrix
+    from tools.experiments.matrix_tasks import Task
     from tools.experiments.record import Run
     from tools.experiments.spec import Spec
+    from tools.services.running import Service
 
 __all__ = ["matrix"]
 
@@ -65,6 +68,13 @@ def matrix(
         bool, typer.Option("--resume", help="Keep rows that are done already.")
     ] = False,
     retry_failed: Retry = False,
+    keep_service: Annotated[
+        bool,
+        typer.Option(
+            "--keep-service/--restart-service",
+            help="One service for all rows; by default each row starts its own.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done; start nothing.")
     ] = False,
@@ -81,8 +91,8 @@ def matrix(
     """
     from tools.commands.bench_setup import place_of
     from tools.experiments.folders import Reuse
-    from tools.experiments.matrix import Policy, select_rows, tasks
     from tools.experiments.matrix_files import read_matrix
+    from tools.experiments.matrix_tasks import Policy, select_rows, tasks
 
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed goes with --resume")
@@ -96,7 +106,7 @@ def matrix(
     if dry_run:
         _show_plan(planned, read, form)
         return
-    done = _performed(planned, place, outlet)
+    done = _performed(planned, place, outlet, keep_service=keep_service)
     _show(done, read, place, form)
     if any(one.state == "failed" for one in done):
         raise typer.Exit(terminal.EXIT_FINDINGS)
@@ -133,24 +143,47 @@ def _with_eviction(read: Matrix, eviction: str | None) -> Any:
     ]
 
 
-def _performed(planned: Sequence[Task], place: Place, outlet: Outlet) -> list[Done]:
+def _performed(
+    planned: Sequence[Task], place: Place, outlet: Outlet, *, keep_service: bool
+) -> list[Done]:
+    from contextlib import ExitStack
+
     from tools.experiments.matrix import perform_matrix
+    from tools.experiments.matrix_tasks import shared_service
 
-    def runner(task: Task, where: str) -> list[Run]:
-        return _row(task, where, place, outlet)
-
+    shared = shared_service(planned) if keep_service else None
     done: list[Done] = []
-    for one in perform_matrix(planned, place.folder, place.base, runner):
-        done.append(one)
-        kept = ", kept" if one.kept else f", {one.seconds:.1f} s"
-        line = f"{len(done)} of {len(planned)}: {one.name} {one.state}{kept}"
-        typer.echo(line, err=True)
-        for problem in one.problems:
-            typer.echo(f"    {problem}", err=True)
+    with ExitStack() as stack:
+        service: list[Service] = []
+
+        def runner(task: Task, where: str) -> list[Run]:
+            if shared is not None and not service:
+                service.extend(_started(shared, place, stack))
+            running = service[0] if service else None
+            return _row(task, where, place, outlet, running)
+
+        for one in perform_matrix(planned, place.folder, place.base, runner):
+            done.append(one)
+            kept = ", kept" if one.kept else f", {one.seconds:.1f} s"
+            line = f"{len(done)} of {len(planned)}: {one.name} {one.state}{kept}"
+            typer.echo(line, err=True)
+            for problem in one.problems:
+                typer.echo(f"    {problem}", err=True)
     return done
 
 
-def _row(task: Task, where: str, place: Place, outlet: Outlet) -> list[Run]:
+def _started(shared: Task, place: Place, stack: ExitStack) -> list[Service]:
+    """Start the service of all rows, whose log lies in the folder of the matrix."""
+    from tools.experiments.launching import service_of
+
+    environment = shared.row.service_environment
+    found = service_of(shared.spec, place.folder, environment)
+    return [] if found is None else [stack.enter_context(found)]
+
+
+def _row(
+    task: Task, where: str, place: Place, outlet: Outlet, running: Service | None
+) -> list[Run]:
     """Make the runs of a row and publish them."""
     from dataclasses import replace
 
@@ -167,6 +200,7 @@ def _row(task: Task, where: str, place: Place, outlet: Outlet) -> list[Run]:
         verbose=outlet.verbose,
         prefix=where,
         service_environment=task.row.service_environment,
+        running=running,
     )
     publish_results(runs, None, outlet.publish)
     return runs

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tools.experiments.launching import Launch, Place
     from tools.experiments.record import Run
+    from tools.services.running import Service
 
 __all__ = ["publish_results", "run", "shown_run", "watched"]
 
@@ -83,6 +84,7 @@ def watched(
     verbose: bool = False,
     prefix: str = "",
     service_environment: Mapping[str, str] | None = None,
+    running: Service | None = None,
 ) -> list[Run]:
     """Make all runs of an experiment, and say at a terminal how far it is.
 
@@ -94,6 +96,7 @@ def watched(
         verbose: whether each run gets a line of its own.
         prefix: what the line of progress begins with.
         service_environment: further variables of the service.
+        running: a service that runs already.
 
     Raises:
         typer.Exit: a signal ended it; 128 and the signal's number.
@@ -112,7 +115,9 @@ def watched(
 
         try:
             with orders_unwind():
-                return perform_launch(launch, place, watch, service_environment)
+                return perform_launch(
+                    launch, place, watch, service_environment, running
+                )
         except OrderedEndError as end:
             typer.echo(f"ended by signal {end.sign}; {_kept(place)}", err=True)
             raise typer.Exit(128 + end.sign) from None

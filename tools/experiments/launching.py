@@ -27,7 +27,7 @@ from tools.services.running import Service
 from tools.services.specification import read_service
 from tools.settings.resolved import setting
 
-__all__ = ["Launch", "Place", "perform_launch", "prepare"]
+__all__ = ["Launch", "Place", "perform_launch", "prepare", "service_of"]
 
 PLAN: Final = "plan.jsonl"
 """The load plan that an experiment followed, in its folder."""
@@ -117,11 +117,35 @@ def conditions(spec: Spec) -> dict[str, Parameter]:
     }
 
 
+def service_of(
+    spec: Spec, folder: Path, environment: Mapping[str, str] | None = None
+) -> Service | None:
+    """Describe the service of an experiment; a `with` block starts and ends it.
+
+    Args:
+        spec: the experiment.
+        folder: where the service's log and trace go.
+        environment: further variables of the service.
+
+    Raises:
+        RegistryError: F codes, its file is refused.
+    """
+    if spec.service is None:
+        return None
+    return Service(
+        read_service(Path(spec.service)),
+        log=folder / "service.log",
+        trace=folder / "service-trace.json" if spec.trace else None,
+        environment=environment,
+    )
+
+
 def perform_launch(
     launch: Launch,
     place: Place,
     watch: Watch,
     service_environment: Mapping[str, str] | None = None,
+    running: Service | None = None,
 ) -> list[Run]:
     """Make all runs of an experiment, with its service if it has one.
 
@@ -130,6 +154,7 @@ def perform_launch(
         place: where results go.
         watch: told of each run that ended.
         service_environment: further variables of the service.
+        running: a service that runs already, and goes on; else it is started and ended.
 
     Raises:
         RegistryError: nothing ran: a monitor is not here (O001), the folder cannot be
@@ -140,7 +165,9 @@ def perform_launch(
     devices = setting("visible_devices", spec.visible_devices)
     if absent := absent_sources(spec.monitors, devices):
         raise RegistryError(absent)
-    served = None if spec.service is None else read_service(Path(spec.service))
+    started = None
+    if running is None:
+        started = service_of(spec, place.folder, service_environment)
     about = {"name": spec.name, "description": spec.description}
     open_folder(place.folder, place.base, place.reuse, about)
     if launch.plan is not None:
@@ -154,16 +181,11 @@ def perform_launch(
         parameters=launch.parameters,
     )
     with ExitStack() as stack:
-        if served is None:
+        service = running
+        if started is not None:
+            service = stack.enter_context(started)
+        if service is None:
             return perform_all(launch.orders, bench, watch)
-        service = stack.enter_context(
-            Service(
-                served,
-                log=place.folder / "service.log",
-                trace=place.folder / "service-trace.json" if spec.trace else None,
-                environment=service_environment,
-            )
-        )
         told = {k: v for k, v in service.info().items() if k not in {"log", "ended"}}
         runs = perform_all(launch.orders, replace(bench, service=told), watch)
         service.check()

@@ -7,121 +7,30 @@ of everything that decides its results. A row that was begun and not ended is ma
 from __future__ import annotations
 
 import fcntl
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from registry.documents.findings import (
-    Finding,
-    RegistryError,
-    Severity,
-    code,
-    finding,
-    shown,
-)
-from tools.experiments.files import read_document, write_document
-from tools.experiments.folders import Reuse, foreign, open_folder, remove_ours
-from tools.experiments.matrix_rows import Row, applied, row_digest
+from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.experiments.files import write_document
+from tools.experiments.folders import Reuse, open_folder, remove_ours
+from tools.experiments.matrix_tasks import ROW_FILE, SCHEMA, State, Task
 from tools.experiments.record import Run
-from tools.experiments.spec import Spec
 
-__all__ = [
-    "Done",
-    "Policy",
-    "Runner",
-    "State",
-    "Task",
-    "perform_matrix",
-    "select_rows",
-    "tasks",
-]
+__all__ = ["Done", "Runner", "perform_matrix"]
 
-ROW_FILE: Final = "row.json"
 LOCK: Final = "matrix.lock"
-_SCHEMA: Final = "matrix-row/1"
 
-TAKEN = code(
-    "B057",
-    Severity.ERROR,
-    "A row of a matrix has results already.",
-    "Give --resume to keep what is done, or --profile-output-overwrite to delete it.",
-)
-CHANGED = code(
-    "B058",
-    Severity.ERROR,
-    "A row of a matrix has results of other conditions.",
-    "Give another --profile-output, or --profile-output-overwrite to delete them.",
-)
 BUSY = code(
     "B059",
     Severity.ERROR,
     "Another matrix is running in the folder.",
     "Wait for its end, or give another --profile-output.",
 )
-NO_ROW = code(
-    "B060",
-    Severity.ERROR,
-    "An expression selects no row of the matrix.",
-    "Give a regular expression that is found in the names of rows.",
-)
-
-
-class State(StrEnum):
-    """What became of a row, or what is to become of it."""
-
-    NEW = "new"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    REDO = "redo"
-    RETRY = "retry"
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What to do with rows that have results.
-
-    Attributes:
-        resume: keep those that are done, and make anew those that were only begun.
-        retry_failed: make anew those that failed.
-        overwrite: make all anew.
-    """
-
-    resume: bool = False
-    retry_failed: bool = False
-    overwrite: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A row with its experiment and what is to be done.
-
-    Attributes:
-        row: the row.
-        spec: its experiment.
-        folder: its folder.
-        digest: of everything that decides its results.
-        state: done and failed rows stay as they are, all others are made.
-        before: what an earlier matrix noted of it.
-    """
-
-    row: Row
-    spec: Spec
-    folder: Path
-    digest: str
-    state: State
-    before: Mapping[str, Any]
-
-    @property
-    def kept(self) -> bool:
-        """Whether the row stays as it is."""
-        return self.state in {State.DONE, State.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,92 +60,6 @@ class Done:
 
 Runner = Callable[[Task, str], list[Run]]
 """Makes the runs of a row; the text says which row of how many it is."""
-
-
-def select_rows(rows: Sequence[Row], expression: str | None) -> list[Row]:
-    """Return the rows in whose name a regular expression is found.
-
-    Raises:
-        RegistryError: B060, it fits none or is no expression.
-    """
-    if expression is None:
-        return list(rows)
-    try:
-        found = [row for row in rows if re.search(expression, row.name)]
-    except re.error as error:
-        what = f'"{shown(expression)}" is no regular expression: {error}'
-        raise RegistryError(finding(NO_ROW, "--select", what)) from None
-    if not found:
-        what = f'"{shown(expression)}" is found in none of {len(rows)} rows'
-        raise RegistryError(finding(NO_ROW, "--select", what))
-    return found
-
-
-def tasks(
-    rows: Sequence[Row], spec: Spec, folder: Path, path: str, policy: Policy
-) -> list[Task]:
-    """Find out what is to be done, before anything is.
-
-    Args:
-        rows: the rows.
-        spec: the experiment that rows change.
-        folder: where the folders of rows are.
-        path: the matrix's file, for findings.
-        policy: what to do with results that are there.
-
-    Raises:
-        RegistryError: the B codes of `applied`, B057, B058, with all rows' problems.
-    """
-    made: list[Task] = []
-    found: list[Finding] = []
-    for row in rows:
-        try:
-            own = applied(spec, row, path)
-        except RegistryError as error:
-            found.extend(error.findings)
-            continue
-        digest = row_digest(row, own)
-        place = folder / row.name
-        before = _noted(place)
-        state = _state(place, before, digest, policy)
-        if isinstance(state, Finding):
-            found.append(state)
-        else:
-            made.append(Task(row, own, place, digest, state, before))
-    if found:
-        raise RegistryError(found[:100])
-    return made
-
-
-def _noted(folder: Path) -> Mapping[str, Any]:
-    """Read what an earlier matrix noted; nothing if it noted nothing that counts."""
-    path = folder / ROW_FILE
-    if path.is_symlink() or not path.is_file():
-        return {}
-    try:
-        noted = read_document(path)
-    except RegistryError:
-        return {}
-    return noted if noted.get("schema") == _SCHEMA else {}
-
-
-def _state(
-    folder: Path, before: Mapping[str, Any], digest: str, policy: Policy
-) -> State | Finding:
-    if not folder.exists() and not folder.is_symlink():
-        return State.NEW
-    state = before.get("state")
-    if policy.overwrite or (policy.resume and state not in {State.DONE, State.FAILED}):
-        odd = foreign(folder)
-        return odd[0] if odd else State.REDO
-    if not policy.resume:
-        return finding(TAKEN, str(folder), "its folder is there")
-    if before.get("digest") != digest:
-        what = "its conditions or the experiment have changed since"
-        return finding(CHANGED, str(folder), what)
-    if state == State.FAILED:
-        return State.RETRY if policy.retry_failed else State.FAILED
-    return State.DONE
 
 
 @contextmanager
@@ -346,7 +169,7 @@ def _made(
 
 def _note(task: Task, state: State, facts: Mapping[str, Any]) -> None:
     document = {
-        "schema": _SCHEMA,
+        "schema": SCHEMA,
         "name": task.row.name,
         "values": dict(task.row.values),
         "digest": task.digest,
