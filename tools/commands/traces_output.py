@@ -16,7 +16,7 @@ from rich.text import Text
 
 from registry.documents.findings import shown
 
-__all__ = ["WIDTH", "milliseconds", "opened", "print_rows"]
+__all__ = ["CELL_CHARACTERS", "WIDTH", "milliseconds", "opened", "print_rows"]
 
 WIDTH = 160
 """The width of tables in files and logs, which have none."""

@@ -9,7 +9,12 @@ from typing import Any, Final, TextIO
 
 from registry.documents.findings import shown
 from tools.commands.bench_tables import as_csv, as_markdown
-from tools.commands.traces_output import milliseconds, opened, print_rows
+from tools.commands.traces_output import (
+    CELL_CHARACTERS,
+    milliseconds,
+    opened,
+    print_rows,
+)
 from tools.commands.traces_reading import Done, Summarised
 from tools.traces.choices import Form, Sort
 from tools.traces.records import RECORD_FIELDS
@@ -48,7 +53,8 @@ def print_summaries(
                 continue
             for title, rows in _sections(one, document, top or SHOWN):
                 if form is Form.MD:
-                    out.write(f"\n## {shown(title, 300)}\n\n{as_markdown(rows)}")
+                    text = as_markdown([_printable(row) for row in rows])
+                    out.write(f"\n## {shown(title, 300)}\n\n{text}")
                 else:
                     out.write(f"{shown(title, 300)}\n")
                     print_rows(rows, out, left=LEFT)
@@ -160,6 +166,13 @@ def _notes(one: Summarised, document: _Row) -> Iterator[str]:
         yield f"{len(one.derived)} files passed over, made of other traces"
     if document["names_folded"]:
         yield f"{document['names_folded']:,} slices have names too many to tell apart"
+
+
+def _printable(row: _Row) -> _Row:
+    return {
+        key: shown(value, CELL_CHARACTERS) if isinstance(value, str) else value
+        for key, value in row.items()
+    }
 
 
 def _listed(values: _Row) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -63,6 +64,7 @@ class Done:
     findings: list[Finding]
 
 
+@contextmanager
 def summarised(
     paths: Sequence[Path],
     by: By,
@@ -72,8 +74,8 @@ def summarised(
     tree: bool,
     detailed: bool,
     hidden: bool,
-) -> Done:
-    """Summarise the traces of some paths.
+) -> Iterator[Done]:
+    """Summarise the traces of some paths; records last until the end of the block.
 
     Args:
         paths: files and folders.
@@ -91,20 +93,21 @@ def summarised(
     groups = [chosen] if together else [[one] for one in chosen]
     done: list[Summarised] = []
     problems: list[Finding] = []
-    for group in groups:
-        title = ", ".join(str(one.path) for one in group[:3])
-        if len(group) > 3:
-            title += f" and {len(group) - 3} more"
-        records = Records() if detailed else None
-        one = Summarised(title, Summary(by, tree=tree, records=records), records)
-        one.derived = [path for each in group for path in each.derived]
-        _, refused, bad = each_file(group, one.summary.add, hidden=hidden)
-        one.refused = refused
-        problems += bad
-        done.append(one)
-    if problems:
-        raise RegistryError(problems)
-    return Done(done, [finding_ for one in done for finding_ in one.refused])
+    with ExitStack() as stack:
+        for group in groups:
+            title = ", ".join(str(one.path) for one in group[:3])
+            if len(group) > 3:
+                title += f" and {len(group) - 3} more"
+            records = stack.enter_context(closing(Records())) if detailed else None
+            one = Summarised(title, Summary(by, tree=tree, records=records), records)
+            one.derived = [path for each in group for path in each.derived]
+            _, refused, bad = each_file(group, one.summary.add, hidden=hidden)
+            one.refused = refused
+            problems += bad
+            done.append(one)
+        if problems:
+            raise RegistryError(problems)
+        yield Done(done, [finding_ for one in done for finding_ in one.refused])
 
 
 def files_of(paths: Sequence[Path], *written: Path | None) -> list[Chosen]:

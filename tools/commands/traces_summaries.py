@@ -66,7 +66,7 @@ def summarize(
     from tools.commands.traces_reading import summarised
 
     chosen = _form(form, output, json_output=json_output)
-    done = summarised(
+    with summarised(
         paths,
         by,
         output,
@@ -74,8 +74,8 @@ def summarize(
         tree=tree or deep,
         detailed=detailed,
         hidden=json_output,
-    )
-    print_summaries(done, chosen, sort, top, output)
+    ) as done:
+        print_summaries(done, chosen, sort, top, output)
     _end(done.findings)
 
 
