@@ -424,6 +424,10 @@ def test_a_wrong_call_is_a_usage_error(
     done = powerkit(*call, "--phase", "XB")
     assert done.code == 2
     assert "a phase is one letter" in done.err
-    done = powerkit(*call, "--from", "noon")
+    done = powerkit(*call, "--from", "noon", "--to", "1h")
     assert done.code == 1
     assert "V055 --from" in done.err + done.out
+    assert "V055 --to" in done.err + done.out
+    done = powerkit(*call, "--regex", "--name", "(", "--category", "[")
+    assert "V055 --name" in done.err + done.out
+    assert "V055 --category" in done.err + done.out

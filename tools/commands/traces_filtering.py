@@ -63,16 +63,19 @@ def filter_(
     of RE2's kind, without look-around. Begins are kept with their ends, and arrows with
     the slices at both of their ends; names of processes and threads stay.
     """
+    from functools import partial
+
     from registry.gate.progress import progress_line
     from tools.traces.filtering import filter_trace
-    from tools.traces.filtering_conditions import Conditions, nanoseconds_of
+    from tools.traces.filtering_conditions import Conditions, all_of
 
     for one in phase or ():
         if len(one) != 1:
             raise typer.BadParameter(f"a phase is one letter, not {one!r}")
-    shortest = None
-    if min_duration is not None:
-        shortest = nanoseconds_of(min_duration, "--min-duration")
+    times = {"--from": start, "--to": end, "--min-duration": min_duration}
+    first, last, shortest = all_of(
+        partial(_time, text, option) for option, text in times.items()
+    )
     conditions = Conditions(
         tuple(name or ()),
         tuple(not_name or ()),
@@ -80,8 +83,8 @@ def filter_(
         frozenset(pid or ()),
         frozenset(tid or ()),
         frozenset(phase or ()),
-        None if start is None else nanoseconds_of(start, "--from"),
-        None if end is None else nanoseconds_of(end, "--to"),
+        first,
+        last,
         shortest,
         regex,
     )
@@ -109,3 +112,9 @@ def filter_(
     counts += [f"{done.untimed.total():,} without a time"] * bool(done.untimed)
     kept = f"{output}: {done.kept:,} of {done.events:,} events"
     print_line(", ".join([kept, *counts]))
+
+
+def _time(text: str | None, option: str) -> int | None:
+    from tools.traces.filtering_conditions import nanoseconds_of
+
+    return None if text is None else nanoseconds_of(text, option)

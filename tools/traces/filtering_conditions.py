@@ -11,11 +11,18 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-from registry.documents.findings import RegistryError, Severity, code, finding, shown
+from registry.documents.findings import (
+    Finding,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+    shown,
+)
 
-__all__ = ["Conditions", "Patterns", "nanoseconds_of"]
+__all__ = ["Conditions", "Patterns", "all_of", "nanoseconds_of"]
 
 PATTERN = code(
     "V055",
@@ -23,6 +30,8 @@ PATTERN = code(
     "A condition of a filter cannot be understood.",
     "Give names as globs, regular expressions with --regex, times as 20ms or 1.5s.",
 )
+Found = TypeVar("Found")
+
 CHARACTERS: Final = 1000
 """The longest pattern."""
 LOOKED_AT: Final = 1 << 16
@@ -103,6 +112,24 @@ class Patterns:
         if text not in self._known:
             self.learn([text])
         return self._known[text]
+
+
+def all_of(attempts: Iterable[Callable[[], Found]]) -> list[Found]:
+    """Results of all attempts.
+
+    Raises:
+        RegistryError: what was wrong with any of them, all together.
+    """
+    found: list[Found] = []
+    problems: list[Finding] = []
+    for attempt in attempts:
+        try:
+            found.append(attempt())
+        except RegistryError as error:
+            problems.extend(error.findings)
+    if problems:
+        raise RegistryError(problems)
+    return found
 
 
 def nanoseconds_of(text: str, option: str) -> int:

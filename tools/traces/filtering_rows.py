@@ -10,10 +10,11 @@ import math
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from tools.traces.columns import Numbers
-from tools.traces.filtering_conditions import Conditions, Patterns
+from tools.traces.filtering_conditions import Conditions, Patterns, all_of
 from tools.traces.naming import Places
 from tools.traces.typed import Event, identity
 
@@ -94,9 +95,15 @@ class Judge:
         """
         of = conditions
         self._conditions = of
-        self._names = Patterns(of.names, regex=of.regex, option="--name")
-        self._not = Patterns(of.not_names, regex=of.regex, option="--not-name")
-        self._categories = Patterns(of.categories, regex=of.regex, option="--category")
+        given = {
+            "--name": of.names,
+            "--not-name": of.not_names,
+            "--category": of.categories,
+        }
+        self._names, self._not, self._categories = all_of(
+            partial(Patterns, patterns, regex=of.regex, option=option)
+            for option, patterns in given.items()
+        )
         self._phases = frozenset("".join(_GROUPS.get(one, one) for one in of.phases))
         self._places = Places()
         self._numbers: dict[object, int] = {}
