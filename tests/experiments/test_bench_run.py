@@ -251,6 +251,9 @@ def test_a_monitor_that_is_not_here_is_refused_before_anything_runs(
     assert "O001 nvml: there is no driver" in done.out
     assert not folder.exists()
     assert bench("--monitor", "nothing", command=("true",)).code == 1
+    done = bench("--monitor", "all", "-n", 2, command=("true",))
+    assert done.code == 0
+    assert done.err.count("not monitored: nvml: there is no driver\n") == 1
 
 
 def test_traces_are_kept_and_combined(bench: Bench, folder: Path) -> None:

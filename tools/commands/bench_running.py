@@ -70,6 +70,7 @@ def run(
         return
     place = place_of(outlet)
     runs = watched(launch, place, verbose=outlet.verbose)
+    _say_missing(runs)
     combined = _combined(runs, place, wanted=combine)
     published = publish_results(runs, combined, outlet.publish)
     _show(runs, place, form, {"combined": _text(combined), "published": published})
@@ -125,6 +126,18 @@ def watched(
 
 def _kept(place: Place) -> str:
     return f"what was recorded lies in {place.folder}"
+
+
+def _say_missing(runs: Sequence[Run]) -> None:
+    """Say which monitors are not here, where all that are were asked for."""
+    said = {
+        f"not monitored: {one['source']}: {one['why']}": None
+        for run in runs
+        for one in run.monitors.get("missing", ())
+        if not one["what"]
+    }
+    for line in said:
+        typer.echo(line, err=True)
 
 
 def _line(one: Run) -> str:
