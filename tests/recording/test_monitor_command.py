@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.recording.conftest import QUICK, Powerkit, python, table
+from tests.recording.conftest import QUICK, Powerkit, python
 from tests.simulators.nvml import Stub
 from tests.simulators.procfs import FakeProc
-from tools.recording.monitor import Recording
+from tools.recording.monitor import Monitor, Recording
 
 
 def test_a_command_and_how_it_ended(powerkit: Powerkit) -> None:
@@ -193,60 +194,6 @@ def test_procfs_may_stand_elsewhere(powerkit: Powerkit, tmp_path: Path) -> None:
     assert series["context_switches_total"]["last"] == 1000
 
 
-def test_ctrl_c_ends_a_watch_with_its_report(library: Path) -> None:
-    command = [sys.executable, "-m", "tools", "monitor", "--sources", "nvml,cpu"]
-    environment = os.environ | {
-        "LD_LIBRARY_PATH": str(library.parent),
-        "NVML_STUB": "low=75;high=75",
-    }
-    with subprocess.Popen(
-        [*command, "--format", "csv"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        wait_for_thread(process.pid, "monitor")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert process.returncode == 0, err
-    peak = table(out)[2]
-    assert (peak["device"], peak["statistic"]) == ("gpu 0", "peak")
-    assert float(peak["power_watts"]) == 75
-
-
-def test_ctrl_c_ends_the_command_too() -> None:
-    program = ["--", sys.executable, "-c", "import time; time.sleep(60)"]
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "tools",
-            "monitor",
-            "--sources",
-            "cpu,process",
-            *program,
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        wait_for_thread(process.pid, "monitor")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert process.returncode == 1
-    assert "Ended before CMD was done." in err
-    assert "was ended by us" in out
-
-
-def wait_for_thread(pid: int, name: str) -> None:
-    """Wait until a process has more than one thread: then it records."""
-    limit = time.monotonic() + 20
-    while len(list(Path(f"/proc/{pid}/task").iterdir())) < 2:
-        assert time.monotonic() < limit, f"there is no thread {name}"
-        time.sleep(0.02)
-
-
 def test_help_does_not_load_what_measures() -> None:
     program = (
         "import contextlib, io, sys; from tools import cli\n"
@@ -260,21 +207,6 @@ def test_help_does_not_load_what_measures() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n"
-
-
-def test_a_watch_that_is_cut_short_reports_and_fails() -> None:
-    command = [sys.executable, "-m", "tools", "monitor", "--sources", "cpu"]
-    with subprocess.Popen(
-        [*command, "--duration", "60"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        wait_for_thread(process.pid, "monitor")
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (1, "")
-    assert out.startswith("device")
 
 
 def test_a_line_and_a_drawn_table_at_a_terminal(library: Path) -> None:
@@ -317,3 +249,62 @@ def test_the_report_is_not_lost_if_samples_cannot_be_written(
     assert done.code == 1
     assert done.out.startswith("device")
     assert "error U001 samples.csv: No space left on device" in done.out
+
+
+@pytest.fixture
+def ordered(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Have a signal sent to us at the third sample, so surely while it is measured."""
+
+    def order(sign: int) -> None:
+        sample = Monitor.sample
+        count = itertools.count(1)
+
+        def counted(monitor: Monitor) -> None:
+            sample(monitor)
+            if next(count) == 3:
+                os.kill(os.getpid(), sign)
+
+        monkeypatch.setattr(Monitor, "sample", counted)
+
+    return order
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_watch_without_end_is_ended_by_an_order(
+    powerkit: Powerkit, ordered: Callable[[int], None], sign: int
+) -> None:
+    ordered(sign)
+    done = powerkit("monitor", "--sources", "cpu", "--interval-ms", "5")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("device")
+
+
+def test_a_watch_that_is_cut_short_reports_and_fails(
+    powerkit: Powerkit, ordered: Callable[[int], None]
+) -> None:
+    ordered(signal.SIGINT)
+    done = powerkit(
+        *("monitor", "--sources", "cpu", "--interval-ms", "5", "--duration", "60")
+    )
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("device")
+
+
+def test_an_order_ends_the_command_too(
+    powerkit: Powerkit, ordered: Callable[[int], None], tmp_path: Path
+) -> None:
+    note = tmp_path / "pid"
+    program = (
+        "import os, pathlib, time;"
+        f"pathlib.Path({str(note)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    )
+    ordered(signal.SIGINT)
+    done = powerkit(
+        *("monitor", "--sources", "cpu,process", "--interval-ms", "100"),
+        *python(program),
+    )
+    assert done.code == 1
+    assert done.err.startswith("Ended before CMD was done.")
+    assert "was ended by us" in done.out
+    if note.exists():
+        assert not Path(f"/proc/{note.read_text()}").exists()

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.recording.conftest import QUICK, Powerkit, python, table
-from tests.simulators import powercap
+from tests.simulators import perfetto, powercap
 from tests.simulators.nvml import Stub, stubbed
 from tests.simulators.powercap import FakePowercap
 from tools.recording.monitor import read_recording
@@ -223,3 +223,30 @@ def test_failed_readings_are_said(
         )
     assert "readings failed; they are empty, not 0" in done.out
     assert "the GPU is lost" in done.err
+
+
+def test_perfetto_draws_the_counters(
+    powerkit: Powerkit, gpus: Stub, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.json.gz"
+    done = powerkit(
+        *("monitor", "--sources", "nvml,cpu", "--interval-ms", "5", "--trace", trace),
+        *python("pass"),
+    )
+    assert done.code == 0
+    (answer,) = perfetto.ask(
+        [trace],
+        {
+            "counters": perfetto.COUNTERS,
+            "slices": perfetto.SLICES,
+            "lost": perfetto.LOST,
+        },
+    )
+    counters = {name: values for name, *values in answer.rows("counters")}
+    count, least, greatest = counters["gpu_1_watts watts"]
+    assert (least, greatest) == (60, 60)
+    assert count >= 2
+    assert [row[:2] for row in answer.rows("slices")] == [
+        (Path(sys.executable).name, 1)
+    ]
+    assert answer.rows("lost") == []

@@ -160,6 +160,17 @@ def test_a_gpu_that_is_lost_while_sampling(pretend: Pretend) -> None:
     assert summary.findings[0].what == "40 readings: the GPU is lost"
 
 
+def test_a_lost_gpu_is_not_asked_again(pretend: Pretend) -> None:
+    stub = pretend("lost=0;lost_at=1")
+    source, _ = opened_gpus()
+    stub.time(2)
+    assert set(source.read(0)) == {None}
+    stub.configure("")  # it would answer, which could take long on a real machine
+    assert set(source.read(0)) == {None}
+    assert set(source.gaps.counts.values()) == {2}
+    source.close()
+
+
 def test_a_gpu_that_is_lost_from_the_start(pretend: Pretend) -> None:
     recording = recorded(pretend("devices=2;handle1=15"), 0.1)
     assert {one.device for one in recording.columns} == {"gpu 0"}

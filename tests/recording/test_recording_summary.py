@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.recording.conftest import SECOND, FakeClock, Scripted, energy, record, series
@@ -193,6 +193,7 @@ def test_a_document_is_plain_values() -> None:
     first=st.integers(0, 10**12),
     steps=st.lists(st.integers(0, 10**6), min_size=1, max_size=30),
 )
+@settings(max_examples=50)
 def test_turns_are_never_negative_and_nothing_is_lost(
     modulus: int, first: int, steps: list[int]
 ) -> None:
@@ -216,6 +217,7 @@ def test_turns_are_never_negative_and_nothing_is_lost(
     modulus=st.none() | st.integers(1, 2**63 - 1),
     limit=st.none() | st.floats(0.001, 1e6),
 )
+@settings(max_examples=50)
 def test_a_difference_is_a_number_or_a_reason(
     before: int, after: int, seconds: float, modulus: int | None, limit: float | None
 ) -> None:
@@ -234,6 +236,7 @@ def test_a_difference_is_a_number_or_a_reason(
         st.tuples(st.integers(1, 10**9), st.integers(0, 10**6)), min_size=2, max_size=50
     )
 )
+@settings(max_examples=50)
 def test_a_mean_lies_between_least_and_peak(pairs: list[tuple[int, int]]) -> None:
     time, made = 0, []
     for passed, reading in pairs:
@@ -248,6 +251,7 @@ def test_a_mean_lies_between_least_and_peak(pairs: list[tuple[int, int]]) -> Non
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(0, 9))
+@settings(max_examples=50)
 def test_decimal_texts_are_exact(steps: int, decimals: int) -> None:
     from decimal import Context, Decimal
 

@@ -134,12 +134,12 @@ class FakePowercap:
 
 @contextmanager
 def live(tree: FakePowercap) -> Iterator[None]:
-    """Let the counters grow with real time, every 5 ms, until the block ends."""
+    """Let the counters grow with real time, every 10 ms, until the block ends."""
     stop = threading.Event()
     start = time.monotonic()
 
     def run() -> None:
-        while not stop.wait(0.005):
+        while not stop.wait(0.01):
             tree.at(time.monotonic() - start)
 
     thread = threading.Thread(target=run)

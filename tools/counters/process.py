@@ -47,6 +47,7 @@ class ProcessSource:
 
     The processor time includes children that were waited for. What a process used that
     nobody waited for is kept as it was last seen, so the counter never goes down.
+    Resident memory is the sum over processes, so that pages they share count in each.
 
     Attributes:
         name: ``process``.
