@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 
 from registry.documents.findings import RegistryError
-from tools.load import arrivals
-from tools.load.arrivals import parse_arrivals, schedule
+from tools.load import schedules
+from tools.load.arrivals import parse_arrivals
 from tools.load.plan import make_plan
+from tools.load.schedules import schedule
 from tools.load.streams import open_streams
 
 
@@ -153,7 +154,7 @@ def test_impossible_schedules(
     what: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(arrivals, "REQUESTS", 100_000)
+    monkeypatch.setattr(schedules, "REQUESTS", 100_000)
     with pytest.raises(RegistryError) as refused:
         times(text, requests, seconds)
     assert (refused.value.findings[0].code, refused.value.findings[0].what) == (

@@ -181,6 +181,11 @@ def test_what_is_impossible_is_told(
             "--duration",
             "closed has no times of arrival: give --requests",
         ),
+        (
+            {"duration": 3.0, "arrivals": "offline"},
+            "--duration",
+            "offline has no times of arrival: give --requests",
+        ),
         ({"requests": 0}, "--requests", "0 requests, from 1 to 10000000 are possible"),
         (
             {"duration": float("nan"), "arrivals": "poisson:rate=1"},

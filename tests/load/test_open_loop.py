@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from tests.load.virtual_time import Server, VirtualTime
+from tools.load.clock import Clock
 from tools.load.plan import Plan, make_plan
 from tools.load.results import result
-from tools.load.running import Clock, Run, run_plan
+from tools.load.running import Run, run_plan
 from tools.load.scenarios import Demands, Limits, settings_for
 from tools.load.targets.answers import Target
 

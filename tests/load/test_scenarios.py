@@ -58,6 +58,21 @@ def test_multi_stream_has_whole_queries_when_the_plan_begins_again() -> None:
     assert counts.tolist() == [8] * 5
 
 
+def test_the_last_multi_stream_query_is_whole_as_well() -> None:
+    plan = make_plan(["a"], "equal", requests=12)
+    run, facts = ran(plan, Server(0.01, places=8), Limits(scenario="multi-stream"))
+    assert np.bincount(run.journal.queries).tolist() == [8, 8]
+    assert facts["rounds"] == 2
+
+
+def test_the_bound_of_the_percentile_is_a_value_of_this_rank() -> None:
+    """Of 662 queries, the second largest latency bounds the 99th percentile."""
+    plan = make_plan(["a"], "equal", requests=662)
+    seconds = iter(np.arange(1, 663) / 1000)
+    _, facts = ran(plan, Server(lambda _: float(next(seconds))))
+    assert facts["latency_bound"]["seconds"] == pytest.approx(0.661, abs=1e-6)
+
+
 def test_a_closed_load_has_its_workers_and_they_think() -> None:
     run, facts = ran(FOUR, Server(0.05, places=9))
     assert facts["scenario"] == "closed"

@@ -130,11 +130,18 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Quiet(ThreadingHTTPServer):
+    """A server that does not mind who hangs up."""
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing."""
+
+
 @contextmanager
 def service() -> Iterator[tuple[str, type[Handler]]]:
     """A service on loopback, and what it saw."""
     own = type("Own", (Handler,), {"seen": [], "connections": set()})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), own)
+    server = Quiet(("127.0.0.1", 0), own)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()

@@ -11,7 +11,7 @@ import math
 import selectors
 from typing import TYPE_CHECKING, Any
 
-from tools.load.running import Clock
+from tools.load.clock import Clock
 from tools.load.targets.answers import Answer
 
 if TYPE_CHECKING:

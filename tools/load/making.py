@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.documents.findings import RegistryError, finding
 from tools.load.arrival_traces import read_arrivals
-from tools.load.arrivals import REQUESTS, schedule, times_within
+from tools.load.arrivals import REQUESTS
 from tools.load.drawing import Q007, cover, draw, refuse_impossible
 from tools.load.items import Item
 from tools.load.ordering import Q014, Order, read_order
@@ -24,6 +24,7 @@ from tools.load.requests import (
     PopularityEntry,
     Requests,
 )
+from tools.load.schedules import schedule, times_within
 from tools.load.streams import Floats, Integers, Streams, open_streams
 from tools.load.trims import alias_draws, kept_at_limit
 from tools.load.weight_files import read_weights

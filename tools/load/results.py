@@ -15,10 +15,11 @@ import numpy as np
 
 from registry.documents.findings import shown
 from tools.load import judging
+from tools.load.clock import Window
 from tools.load.latencies import percentile, summary
 from tools.load.plan_statistics import nominal_rate
 from tools.load.requests import Plan
-from tools.load.running import Run, Window
+from tools.load.running import Run
 from tools.load.scenarios import Demands, Settings
 from tools.load.streams import Floats, Integers
 

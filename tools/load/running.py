@@ -9,51 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import signal
-import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from tools.load.arrivals import REQUESTS
+from tools.load.clock import Clock, Window, precise_loop
+from tools.load.interruption import caught_signals
 from tools.load.journal import Journal
 from tools.load.requests import Plan
 from tools.load.scenarios import Scenario, Settings
 from tools.load.targets.answers import Answer, Target, told
 from tools.load.targets.functions import Coroutine
 
-__all__ = ["Clock", "Ending", "Run", "Window", "run_plan"]
+__all__ = ["Ending", "Run", "run_plan"]
 
 Ending: TypeAlias = Literal["complete", "interrupted", "time limit"]
 _PROGRESS_SECONDS: Final = 0.5
 _SELECTED: Final = 256
 """How many coroutines may have connections in a loop that selects."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Where a run has its time from.
-
-    Attributes:
-        now_ns: nanoseconds that never go back, on which answers are timed too.
-        epoch_ns: nanoseconds since 1970.
-        sleep: waits for seconds.
-
-    """
-
-    now_ns: Callable[[], int] = time.monotonic_ns
-    epoch_ns: Callable[[], int] = time.time_ns
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """An instant on both clocks, for cutting a monitor's samples."""
-
-    monotonic_ns: int
-    epoch_ns: int
 
 
 @dataclass(slots=True)
@@ -104,23 +80,12 @@ def run_plan(
     issuer = _Issuer(plan, target, settings, clock or Clock(), progress)
     # select takes no descriptors above 1023, and coroutines open theirs in our loop.
     crowded = isinstance(target, Coroutine) and settings.at_once > _SELECTED
-    usual = asyncio.new_event_loop if crowded else _precise_loop
+    usual = asyncio.new_event_loop if crowded else precise_loop
     with asyncio.Runner(loop_factory=loop_factory or usual) as runner:
         try:
             return runner.run(issuer.run())
         finally:
             target.close()
-
-
-def _precise_loop() -> asyncio.AbstractEventLoop:
-    """An event loop that wakes up on time.
-
-    epoll waits for whole milliseconds, and half of one is half of many a service time;
-    select waits for microseconds, and this loop watches one descriptor only.
-    """
-    import selectors  # noqa: PLC0415 - only here
-
-    return asyncio.SelectorEventLoop(selectors.SelectSelector())
 
 
 class _Issuer:
@@ -158,7 +123,7 @@ class _Issuer:
         shower = asyncio.create_task(self._show()) if self.progress else None
         limit = self.settings.time_limit_ns
         timer = limit and loop.call_later(limit / 1e9, self._stop, "time limit")
-        with _signals(loop, self._interrupted):
+        with caught_signals(loop, self._interrupted):
             with suppress(asyncio.CancelledError):
                 await self.issuing
             await self._drain()
@@ -354,24 +319,3 @@ class _Issuer:
 
     def _now(self) -> Window:
         return Window(self.clock.now_ns(), self.clock.epoch_ns())
-
-
-@contextmanager
-def _signals(
-    loop: asyncio.AbstractEventLoop, interrupted: Callable[[], None]
-) -> Iterator[None]:
-    """Call a function on SIGINT and SIGTERM, and give both back as they were."""
-    before = {}
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            was = signal.getsignal(number)
-            loop.add_signal_handler(number, interrupted)
-            before[number] = was
-    except (NotImplementedError, RuntimeError, ValueError):
-        pass  # not in the main thread, or a loop that has no signals: nothing to catch
-    try:
-        yield
-    finally:
-        for number, was in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, was)
