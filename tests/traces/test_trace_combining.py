@@ -11,7 +11,6 @@ import pytest
 
 from registry.documents.findings import RegistryError
 from tests.simulators.chrome_traces import arrow, named, read, rows, slice_, write
-from tools.traces import limits
 from tools.traces.combination import Combination, Combined
 from tools.traces.combining import combine
 
@@ -91,6 +90,13 @@ def test_processes_are_named_and_ordered_by_file(tmp_path: Path) -> None:
             "process_sort_index": 3,
         },
     }
+
+
+def test_processes_say_what_a_run_of_trims_was(tmp_path: Path) -> None:
+    others = {"otherData": {"model_name": "alexnet", "hostname": "a", "git": {}}}
+    done = joined(tmp_path, [slice_("x", 0, 1)], iteration=3, **others)
+    labels = names(done.output)[1]["process_labels"]
+    assert labels == "a,model_name=alexnet,hostname=a,iteration=3"
 
 
 def test_metadata_events_are_told_once_the_last_one_counting(tmp_path: Path) -> None:
@@ -328,46 +334,3 @@ def test_times_that_viewers_cannot_hold_are_told(tmp_path: Path) -> None:
     assert not any(part.late for part in done.parts)
     moved = replace(PLAIN, offsets_ns=(9 * 10**15,))
     assert joined(tmp_path, [slice_("y", 1, 1)], how=moved).parts[0].late
-
-
-@pytest.mark.parametrize(
-    ("limit", "events"),
-    [
-        ("PROCESSES", [slice_("x", 0, 1, pid) for pid in range(6)]),
-        ("IDENTITIES", [arrow("s", f"text {n}", 0) for n in range(6)]),
-    ],
-)
-def test_what_must_be_remembered_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, events: list[Any]
-) -> None:
-    monkeypatch.setattr(limits, limit, 5)
-    with pytest.raises(RegistryError, match="V020"):
-        joined(tmp_path, events)
-    assert not (tmp_path / "out.json").exists()
-
-
-def test_more_names_than_can_be_remembered_are_written_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "NAMES", 2)
-    events = [named("thread_name", 1, f"t{n}", tid=n) for n in range(5)]
-    done = joined(tmp_path, events)
-    seen = [event for event in read(done.output)[0] if event["name"] == "thread_name"]
-    assert sorted(event["args"]["name"] for event in seen) == [
-        "t0",
-        "t1",
-        "t2",
-        "t3",
-        "t4",
-    ]
-
-
-def test_events_with_too_many_different_keys_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "EVENT_KEYS", 20)
-    monkeypatch.setattr("tools.traces.shapes.EVENT_KEYS", 20)
-    odd = slice_("odd", 0, 1) | {f"key {n}": n for n in range(30)}
-    done = joined(tmp_path, [slice_("x", 0, 1, k=1), odd, slice_("y", 0, 1)])
-    assert [name for (name,) in rows(done.output, "name")] == ["x", "y"]
-    assert done.parts[0].found.bad_events == 1

@@ -14,14 +14,23 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from registry.documents.findings import Finding, RegistryError, Severity, code, finding
+from registry.documents.findings import (
+    Finding,
+    RegistryError,
+    Severity,
+    code,
+    finding,
+    shown,
+)
+from tools.traces import limits
 from tools.traces.aligning import Align
 from tools.traces.alignment import offsets
 from tools.traces.combination import Combination, Combined, Part
+from tools.traces.found import Found
 from tools.traces.identities import Identities, Processes
 from tools.traces.ignoring import Ignoring
 from tools.traces.process_names import ProcessNames
-from tools.traces.provenance import display_time_unit, provenance
+from tools.traces.provenance import about_run, display_time_unit, provenance
 from tools.traces.reading import decoded
 from tools.traces.rewriting import Changes, Rewriting
 from tools.traces.shapes import Shape, raw_number
@@ -35,6 +44,13 @@ V023 = code(
     Severity.ERROR,
     "A trace is not sorted, so sorted traces cannot be merged.",
     "Leave --sort off: viewers need no order, only the same file order everywhere.",
+)
+
+V027 = code(
+    "V027",
+    Severity.ERROR,
+    "There are too many traces to merge them by time.",
+    "Leave --sort off, or merge some, and then the results.",
 )
 
 _LATE: Final = re.compile(rb'"ts" ?: ?"?-?(?:9[0-9]{12}|[1-9][0-9]{13,})')
@@ -62,6 +78,9 @@ def combine(
         RegistryError: every input that is no trace; V020 to V023.
         OSError: a file cannot be read or written.
     """
+    if how.sort and len(sources) > limits.MERGED_INPUTS:
+        what = f"{len(sources)} files, at most {limits.MERGED_INPUTS} can be merged"
+        raise RegistryError(finding(V027, str(output), what))
     parts = [Part(path, label) for path, label in sources]
     surveys = _surveys(parts, how, say)
     moved = offsets(surveys, how.align, given=how.offsets_ns, zero=how.zero)
@@ -119,6 +138,7 @@ class _Work:
         self._processes = Processes()
         self._counter = [0]
         self._rank = 0
+        self._told = 0
         self._last: Any = UNSET
 
     def append(self, say: Callable[[str], None]) -> None:
@@ -195,6 +215,14 @@ class _Work:
                     now = ns
                 yield (now or 0), number, event
 
+    def _bound(self, found: Found) -> None:
+        """Let go of what a file tells beside its events if all tell too much."""
+        self._told += found.metadata_bytes
+        if self._told > limits.SOURCES_BYTES:
+            unit = found.metadata.pop("displayTimeUnit", None)
+            found.metadata_left_out += sorted(map(shown, found.metadata))
+            found.metadata = {} if unit is None else {"displayTimeUnit": unit}
+
     def _put(self, part: Part, events: list[Any]) -> None:
         self._writer.encoded(events)
         part.written += len(events)
@@ -204,7 +232,9 @@ class _Work:
 
     def _finish(self, part: Part, rewriting: Rewriting) -> None:
         """Write the metadata events of a file and keep its counts."""
-        names = rewriting.names.events(self._rank, self._last)
+        about = about_run(part.found.metadata)
+        self._bound(part.found)
+        names = rewriting.names.events(self._rank, self._last, about)
         self._writer.encoded(names)
         part.written += len(names)
         changes = rewriting.changes

@@ -44,7 +44,7 @@ _KINDS: Final = (
 class Container:
     """The walk over a file's text, from one array of events to the next."""
 
-    __slots__ = ("_arrays", "_found", "_kept", "_keys", "_path", "_window", "broken")
+    __slots__ = ("_arrays", "_found", "_keys", "_path", "_window", "broken")
 
     def __init__(self, window: Window, found: Found, path: Path) -> None:
         """Begin at the start of a file.
@@ -59,7 +59,6 @@ class Container:
         self._path = path
         self._arrays = 0
         self._keys = 0
-        self._kept = 0
         self.broken = False
 
     def opened(self) -> bool:
@@ -123,14 +122,14 @@ class Container:
             return True
         at = self._window.offset
         try:
-            value = self._value(limits.METADATA_BYTES - self._kept)
+            value = self._value(limits.METADATA_BYTES - self._found.metadata_bytes)
         except Broken as trouble:
             if not trouble.cut or self._window.ended:
                 raise
             self._skip()
             self._found.metadata_left_out.append(shown(key))
             return False
-        self._kept += self._window.offset - at
+        self._found.metadata_bytes += self._window.offset - at
         self._found.metadata[key] = value
         return False
 

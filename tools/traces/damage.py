@@ -46,7 +46,7 @@ V010 = code(
     "V010",
     Severity.WARNING,
     "A trace tells too much beside its events.",
-    "Keep other keys small; those above 32 MiB in all are left out.",
+    "Keep other keys small; those above 16 MiB in all are left out.",
 )
 
 _LINES_SHOWN: Final = 3

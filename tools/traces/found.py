@@ -30,6 +30,7 @@ class Found:
         corrupt: how many damaged places there are.
         corrupt_at: offsets of the first ten of them, in the unpacked text.
         metadata: the other keys of the object form, also those after the events.
+        metadata_bytes: how long their text is.
         metadata_left_out: other keys that were too large to keep.
 
     """
@@ -48,6 +49,7 @@ class Found:
     corrupt: int = 0
     corrupt_at: list[int] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
+    metadata_bytes: int = 0
     metadata_left_out: list[str] = field(default_factory=list)
 
     def damage(self, offset: int) -> None:

@@ -18,7 +18,7 @@ COMPRESSED_BLOCK_BYTES: Final = 128 * KIB
 """How much of a compressed file is read at once."""
 EVENT_BYTES: Final = 16 * MIB
 """The longest event; DevTools keeps screenshots of up to a few MiB in one."""
-METADATA_BYTES: Final = 32 * MIB
+METADATA_BYTES: Final = 16 * MIB
 """How much beside the events is kept, all other keys of the file together."""
 METADATA_KEYS: Final = 1000
 """The most keys beside `traceEvents`; more of them are no trace."""
@@ -45,6 +45,10 @@ BACK_OFFS: Final = 4
 """At how many places a block is cut before it is looked at event by event."""
 INPUTS: Final = 4096
 """The most files that are combined; identities are told apart by 12 bits."""
+MERGED_INPUTS: Final = 64
+"""The most files that are merged by time; a block of each is held."""
+SOURCES_BYTES: Final = 32 * MIB
+"""How much a combined trace keeps of what its sources tell beside their events."""
 PROCESSES: Final = 100_000
 """The most processes of a combined trace."""
 IDENTITIES: Final = 2_000_000

@@ -6,6 +6,7 @@ process says which file it is of.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -61,13 +62,16 @@ class ProcessNames:
         self._events[key] = event
         return True
 
-    def events(self, first_rank: int, ts: Any = UNSET) -> list[Any]:
+    def events(
+        self, first_rank: int, ts: Any = UNSET, about: Sequence[str] = ()
+    ) -> list[Any]:
         """What to write of the file, once all of it was read.
 
         Args:
             first_rank: where the processes of the file stand among all.
             ts: the time of the last event. Metadata needs none, but Perfetto (v52)
                 takes it for 0 and sorts, which swaps some ends of equal time.
+            about: what else to say of each process, such as ``model_name=a``.
         """
         others = [event for key, event in self._events.items() if key[2] not in _OURS]
         own: list[Any] = []
@@ -76,7 +80,7 @@ class ProcessNames:
         for rank, pid in enumerate(ranked, first_rank):
             own += [
                 _metadata(pid, "process_name", "name", self._name(pid)),
-                _metadata(pid, "process_labels", "labels", self._labels(pid)),
+                _metadata(pid, "process_labels", "labels", self._labels(pid, about)),
                 _metadata(pid, "process_sort_index", "sort_index", rank),
             ]
         for event in others:
@@ -98,9 +102,10 @@ class ProcessNames:
             old = self._processes[pid]
         return f"{self._label} / {old}"
 
-    def _labels(self, pid: int) -> str:
+    def _labels(self, pid: int, about: Sequence[str]) -> str:
         old = self._argument(pid, "process_labels", "labels")
-        return f"{self._label},{old}" if isinstance(old, str) and old else self._label
+        olds = [old] if isinstance(old, str) and old else []
+        return ",".join([self._label, *olds, *about])
 
     def _sort_index(self, pid: int) -> float:
         index = self._argument(pid, "process_sort_index", "sort_index")

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+from registry.documents.findings import shown
 from tools.traces.combination import Combination, Part
 from tools.traces.surveying import Survey
 
-__all__ = ["display_time_unit", "provenance"]
+__all__ = ["about_run", "display_time_unit", "provenance"]
+
+_RUN: Final = ("model_name", "hostname", "upr_enabled", "iteration")
 
 
 def display_time_unit(parts: Sequence[Part]) -> Literal["ns", "ms"]:
     """The unit that viewers show: that of all files if they agree, else ns."""
     units = {part.found.metadata.get("displayTimeUnit", "ms") for part in parts}
     return "ms" if units == {"ms"} else "ns"
+
+
+def about_run(metadata: Mapping[str, Any]) -> list[str]:
+    """What TRIMS says of a process: its model, host and iteration, if a file tells."""
+    told: dict[str, Any] = {}
+    for place in (metadata, metadata.get("otherData")):
+        if isinstance(place, dict):
+            told |= {key: place[key] for key in _RUN if key in place}
+    return [
+        f"{key}={shown(told[key])}"
+        for key in _RUN
+        if isinstance(told.get(key), (str, int, float))
+    ]
 
 
 def provenance(
