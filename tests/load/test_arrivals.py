@@ -94,6 +94,13 @@ def test_on_and_off() -> None:
     assert stats.kstest(np.diff(busy), law.cdf).pvalue > 0.05
 
 
+def test_what_comes_at_the_end_of_an_on_period_comes_after_the_pause() -> None:
+    arrivals = parse_arrivals("onoff:rate=1,on=2,off=3")
+    found, busy = schedules._at_clock(arrivals, np.array([1.999999999e9, 1.0, 1.0]), 0)
+    assert found.tolist() == [1_999_999_999, 5_000_000_000, 5_000_000_001]
+    assert busy == 2_000_000_001
+
+
 def test_a_duration_has_the_arrivals_up_to_its_end() -> None:
     assert times("constant:rate=10", None, 2).tolist() == [n / 10 for n in range(1, 21)]
     assert len(times("constant:rate=100000", None, 3)) == 300_000  # several chunks

@@ -5,8 +5,8 @@ independent draws through an alias table (Vose); a draw of an item that has had 
 share is skipped and yet consumes an iteration; and the share is off by one, so that a
 limit of 1 or 0 runs nothing, 2 and more run so many times, and a negative one is none.
 
-What is not: the random numbers themselves. TRIMS takes them from Go's generators, never
-seeded; here they come from the plan's seed. A plan is another sample of the same law.
+What is not: the random numbers themselves. TRIMS takes them from Go's generators with
+fixed seeds; here they come from the plan's. A plan is another sample of the same law.
 TRIMS also replaces parameters that it cannot read by its defaults; here they are
 findings.
 """
