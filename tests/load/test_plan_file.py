@@ -188,6 +188,14 @@ def test_a_damaged_plan_is_refused(
 @pytest.mark.parametrize(
     ("change", "what"),
     [
+        (
+            {"arrivals": {"kind": "offline", "values": {"\x1b[2J": 1}}},
+            "offline has no parameter \\x1b[2J",
+        ),
+        (
+            {"popularity": {"kind": "zipf", "values": {"x": 1}, "weights": "drawn"}},
+            "zipf has no parameter x",
+        ),
         ({"items": []}, "0 items, from 1 to 100000 are possible"),
         ({"requests": 10**8}, "100000000 requests, at most 10000000 are possible"),
         ({"duration_ns": 2**60}, "a duration of 1152921504606846976 ns"),

@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -23,7 +23,14 @@ from registry.documents.findings import (
 )
 from tools.load import arrivals, popularity
 from tools.load.items import ITEMS, bad_name
-from tools.load.requests import Header, Plan, Requests
+from tools.load.parameters import Parameter
+from tools.load.requests import (
+    ArrivalsEntry,
+    Header,
+    Plan,
+    PopularityEntry,
+    Requests,
+)
 
 __all__ = ["Q009", "read_plan", "write_plan"]
 
@@ -122,6 +129,8 @@ def _contradictions(header: Header) -> Iterator[str]:
         yield from _bad_workers(header)
     if header.popularity.kind not in (*popularity.KINDS, "weights"):
         yield f"no popularity: {shown(header.popularity.kind)}"
+    yield from _unknown_values(header.arrivals, arrivals.KINDS)
+    yield from _unknown_values(header.popularity, popularity.KINDS)
     if header.requests > arrivals.REQUESTS:
         yield f"{header.requests} requests, at most {arrivals.REQUESTS} are possible"
     if (header.duration_ns or 0) > arrivals.LONGEST_NS:
@@ -129,6 +138,15 @@ def _contradictions(header: Header) -> Iterator[str]:
     if not 1 <= len(header.items) <= ITEMS:
         yield f"{len(header.items)} items, from 1 to {ITEMS} are possible"
     yield from _bad_items(header)
+
+
+def _unknown_values(
+    entry: ArrivalsEntry | PopularityEntry, kinds: Mapping[str, Sequence[Parameter]]
+) -> Iterator[str]:
+    known = {one.name for one in kinds.get(entry.kind, ())}
+    for name in entry.values:
+        if name not in known:
+            yield f"{shown(entry.kind)} has no parameter {shown(name)}"
 
 
 def _bad_workers(header: Header) -> Iterator[str]:
