@@ -256,6 +256,27 @@ def test_arrows_belong_to_the_innermost_slice(tmp_path: Path) -> None:
     assert done.arrows_dropped == 1
 
 
+def test_arrows_after_an_inner_slice_belong_to_the_outer_one(tmp_path: Path) -> None:
+    events = [
+        x("step", 0, 100),
+        x("inner", 1, 50),
+        x("innermost", 2, 3),
+        at("s", 40, name="flow", cat="f", id=1),
+        at("s", 60, name="flow", cat="f", id=2),
+        x("kernel", 100, 5, tid=2),
+        at("f", 100, name="flow", cat="f", id=1, tid=2, bp="e"),
+        at("f", 101, name="flow", cat="f", id=2, tid=2, bp="e"),
+    ]
+
+    def arrows(*kept: str) -> list[int]:
+        left = filtered(tmp_path, events, names=(*kept, "kernel"))[1]
+        return [one["id"] for one in left if one["ph"] == "s"]
+
+    assert arrows("step") == [2]
+    assert arrows("inner") == [1]
+    assert arrows("innermost") == []
+
+
 def test_an_arrow_without_bp_ends_at_the_next_slice(tmp_path: Path) -> None:
     events = [
         x("call", 0, 5),

@@ -143,7 +143,9 @@ def test_nothing_is_written_beside_a_database(tmp_path: Path) -> None:
     path = changed(folder, "PRAGMA journal_mode=WAL")
     before = path.read_bytes()
 
-    import_trace(path, tmp_path / "trace.json")
+    with databases.Database(path) as database:
+        assert next(database.rows(RUNTIME, ("start",)))
+        assert list(folder.iterdir()) == [path]
 
     assert path.read_bytes() == before
     assert list(folder.iterdir()) == [path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,22 @@ def test_the_power_window_is_placed_by_the_wall_clock(tmp_path: Path) -> None:
         "power_end": "2026-11-30T13:29:26.927Z",
     }
     assert account.notes == ["wall-clock time is that of power_begin, good to 1 ms"]
+
+
+def test_power_is_told_in_utc_wherever_the_log_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        path = log(tmp_path / "mlperf_log_detail.txt", LOG)
+        import_trace(path, tmp_path / "t.json")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    loadgen_ = trace_of(tmp_path / "t.json")["loadgen"]
+    assert loadgen_["power_begin"] == "2026-11-30T13:29:26.614Z"
 
 
 def test_settings_and_results_are_in_the_metadata(tmp_path: Path) -> None:

@@ -10,23 +10,33 @@ from typing import Final
 
 from tools.traces.imports.profiles import Profile
 
-__all__ = ["OBJECTS", "launch", "name_objects", "process_of", "thread"]
+__all__ = [
+    "BITS",
+    "MASK",
+    "OBJECTS",
+    "WORD",
+    "launch",
+    "name_objects",
+    "process_of",
+    "thread",
+]
 
 _THREADS: Final = "ThreadNames"
 _PROCESSES: Final = "PROCESSES"
 _GPUS: Final = ("TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU")
 OBJECTS: Final = (_THREADS, _PROCESSES, *_GPUS)
 """Tables that name something."""
-_BITS: Final = 24
-_MASK: Final = (1 << _BITS) - 1
-_WORD: Final = 0xFFFF_FFFF
+BITS: Final = 24
+"""How many bits a thread has in a global number, and its process above them."""
+MASK: Final = (1 << BITS) - 1
+WORD: Final = 0xFFFF_FFFF
 _BESIDE: Final = 1 << 30
 """Added to a thread's number for what overlaps its calls."""
 
 
 def process_of(identity: object) -> int:
     """The number of the process in a global number; 0 if there is none."""
-    return identity >> _BITS & _MASK if isinstance(identity, int) else 0
+    return identity >> BITS & MASK if isinstance(identity, int) else 0
 
 
 def thread(
@@ -40,7 +50,7 @@ def thread(
         overlaps: whether it is for what may overlap the thread's calls.
     """
     pid = process_of(identity)
-    tid = identity & _MASK if isinstance(identity, int) else 0
+    tid = identity & MASK if isinstance(identity, int) else 0
     if overlaps:
         return profile.tracks.thread(pid, tid + _BESIDE, f"{tid}: profiler's overhead")
     return profile.tracks.thread(pid, tid)
@@ -55,7 +65,7 @@ def launch(pid: int, correlation: object) -> int | None:
     """
     if not isinstance(correlation, int) or not correlation:
         return None
-    return pid << 32 | correlation & _WORD
+    return pid << 32 | correlation & WORD
 
 
 def name_objects(profile: Profile) -> None:
@@ -73,5 +83,5 @@ def name_objects(profile: Profile) -> None:
         profile.tracks.process(number, short)
     for name, identity in database.rows(_THREADS, ("nameId", "globalTid")):
         if isinstance(identity, int):
-            track = (process_of(identity), identity & _MASK)
+            track = (process_of(identity), identity & MASK)
             profile.tracks.thread(*track, profile.names(name))
