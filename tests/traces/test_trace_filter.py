@@ -228,6 +228,17 @@ def test_asynchronous_events_are_kept_with_their_sequence(tmp_path: Path) -> Non
     assert kept == []
 
 
+def test_local_sequences_are_those_of_their_process(tmp_path: Path) -> None:
+    events = [
+        at(phase, ts, name="r", cat="n", id2={"local": "0x1"}, pid=pid)
+        for phase, ts, pid in (("b", 0, 1), ("b", 1, 2), ("e", 2, 1), ("e", 3, 2))
+    ]
+
+    _, kept = filtered(tmp_path, events, processes=frozenset({"1"}))
+
+    assert [(one["ph"], one["ts"]) for one in kept] == [("b", 0), ("e", 2)]
+
+
 FLOW = [
     x("call", 0, 5),
     at("s", 1, name="flow", cat="f", id=1),
