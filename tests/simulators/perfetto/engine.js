@@ -97,6 +97,7 @@ class Engine {
   constructor() {
     this.replies = [];
     this.rest = Buffer.alloc(0);
+    this.fresh = true;
     this.port = { postMessage: (data) => this.replies.push(Buffer.from(data)) };
     globalThis.onmessage({ data: this.port });
   }
@@ -117,7 +118,8 @@ class Engine {
   }
 
   open(file) {
-    this.ask(RESET);
+    if (!this.fresh) this.ask(RESET);
+    this.fresh = false;
     const handle = fs.openSync(file, "r");
     try {
       const chunk = Buffer.alloc(CHUNK);
