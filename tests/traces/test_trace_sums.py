@@ -145,7 +145,9 @@ def test_values_that_are_no_numbers_are_counted() -> None:
     counters.add(known([{"ph": "C", "name": "n", "ts": 1}]))
     counters.add(known([{"ph": "C", "name": "n", "ts": 1, "args": [1]}]))
     assert [(one.series, one.count) for one in counters.close()] == [("d", 1)]
-    assert (counters.not_numbers, counters.without_time) == (5, 1)
+    far = b'[{"ph": "C", "name": "n", "ts": 1, "args": {"d": 1e999}}]'
+    counters.add(decode(far))
+    assert (counters.not_numbers, counters.without_time) == (7, 1)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ WATTS: Final = re.compile(
     r"(?:\A|[^A-Za-z])(m|k|milli|kilo)?(?:w|watts?)(?:[^a-z]|\Z)", re.IGNORECASE
 )
 NO_SERIES: Final = -1
+EMPTY: Final = len("{}")
 FACTORS: Final = {"": 1.0, "m": 1e-3, "milli": 1e-3, "k": 1e3, "kilo": 1e3}
 
 _Counter = tuple[int | str | None, str | None, int | str | None]
@@ -102,7 +103,8 @@ class Counters:
         """The values of an event that are numbers; the others are counted."""
         given = arguments(event)
         found = {key: float(one) for key, one in given.items() if _is_number(one)}
-        self.not_numbers += len(given) - len(found)
+        unread = not given and len(event.args) > EMPTY
+        self.not_numbers += len(given) - len(found) + unread
         return found
 
     def _numbers_of(self, event: Event) -> dict[str, int]:

@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
-import msgspec
-
 from tools.traces.counters import Counters
 from tools.traces.flows import Flows
 from tools.traces.naming import Pairs, Place, Places, label
 from tools.traces.slices import Slices
-from tools.traces.typed import Event, arguments, identity
+from tools.traces.typed import Event, arguments, decoded_raw, identity
 
 __all__ = ["Gathered"]
 
@@ -147,12 +145,11 @@ class Gathered:
     def _key(self, event: Event) -> int:
         """What an asynchronous event belongs to; the same number in every run."""
         whose, pid = event.id, None
-        if len(event.id2):
-            given = msgspec.json.decode(event.id2)
-            if isinstance(given, dict):
-                # An identity may be that of its process only, or of all.
-                pid = self._place(event)[0] if "local" in given else None
-                whose = given.get("global" if pid is None else "local")
+        given = decoded_raw(event.id2)
+        if isinstance(given, dict):
+            # An identity may be that of its process only, or of all.
+            pid = self._place(event)[0] if "local" in given else None
+            whose = given.get("global" if pid is None else "local")
         # Older ones belong together by their name too; newer ones are nested.
         named = event.name if event.ph in "SF" else None
         key = repr((named, event.cat, event.scope, pid, identity(whose)))

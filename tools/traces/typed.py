@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Raw
 
-__all__ = ["Event", "arguments", "decode", "identity"]
+__all__ = ["Event", "arguments", "decode", "decoded_raw", "identity"]
 
 NAN: Final = math.nan
 NUMBER_CHARACTERS: Final = 64
@@ -86,11 +86,19 @@ def decode(array: bytes) -> list[Event]:
 
 
 def arguments(event: Event) -> dict[str, Any]:
-    """The decoded arguments of an event; none if they are no object."""
-    if not len(event.args):  # a Raw has a length, but is never false
-        return {}
-    value = msgspec.json.decode(event.args)
+    """The decoded arguments of an event; none if they are no object, or not readable."""
+    value = decoded_raw(event.args)
     return value if isinstance(value, dict) else {}
+
+
+def decoded_raw(raw: Raw) -> Any:
+    """What was left undecoded; None if it is nothing, too deep, or out of all range."""
+    if not len(raw):
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return None
 
 
 def identity(value: int | str | None) -> int | str | None:
