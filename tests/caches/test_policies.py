@@ -211,6 +211,24 @@ def test_the_optimum_is_the_best_of_all_ways(requests: list[int], places: int) -
 def test_lru_is_that_of_an_ordered_dictionary(
     requests: list[int], sizes: list[int], capacity: int
 ) -> None:
+    assert simulate_tier(requests, sizes, capacity, Policy.LRU).hits == recency(
+        requests, sizes, capacity
+    )
+
+
+def test_a_long_run_forgets_nothing() -> None:
+    """Entries of the heap that no longer hold are dropped on the way."""
+    sizes = [3, 1, 4, 1, 5, 9]
+    requests = [(number * number + number // 7) % 6 for number in range(6000)]
+    for capacity in (9, 14, 22):
+        done = simulate_tier(requests, sizes, capacity, Policy.LRU)
+        assert done.hits == recency(requests, sizes, capacity)
+        done = simulate_tier(requests[:2500], sizes, capacity, Policy.FIFO, 2)
+        assert done.hits == plain(requests[:2500], sizes, capacity, Policy.FIFO, 2)
+
+
+def recency(requests: list[int], sizes: list[int], capacity: int) -> bytearray:
+    """Hits of LRU, one request at a time."""
     kept: OrderedDict[int, int] = OrderedDict()
     hits = bytearray()
     for item in requests:
@@ -221,7 +239,7 @@ def test_lru_is_that_of_an_ordered_dictionary(
             while sum(kept.values()) + sizes[item] > capacity:
                 kept.popitem(last=False)
             kept[item] = sizes[item]
-    assert simulate_tier(requests, sizes, capacity, Policy.LRU).hits == hits
+    return hits
 
 
 @FEW

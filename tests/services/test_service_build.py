@@ -109,9 +109,11 @@ def test_a_watch_starts_anew_once_for_a_burst(tmp_path: Path, apart: Path) -> No
     program = f"echo x >> {starts}; sleep 60"
     with watching(*options, "--", "sh", "-c", program) as child:
         until(lambda: find(apart).phase == "ready")
+        first = find(apart).server
         for number in range(5):
             (source / f"{number}.c").write_text("x")
         until(lambda: starts.exists() and starts.read_text() == "x\nx\n")
+        until(lambda: find(apart).server not in {None, first})
         until(lambda: find(apart).phase == "ready")
         server = find(apart).server
         assert server is not None
@@ -183,3 +185,23 @@ def test_events_for_a_program() -> None:
     ]
     assert [one["phase"] for one in told] == ["building", "failed", "running"]
     assert told[2]["pid"] == 7
+
+
+def test_a_client_is_built_and_watched_by_its_settings(
+    powerkit: Powerkit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "client"
+    folder.mkdir()
+    monkeypatch.setenv("POWERKIT_CLIENT_DIRECTORY", str(folder))
+    monkeypatch.setenv("POWERKIT_CLIENT_BUILD_COMMAND", "touch built")
+    # The client asks the watch to end, as `service stop` would.
+    command = "sh -c 'pwd; test -e built && kill -TERM $PPID; sleep 60'"
+    monkeypatch.setenv("POWERKIT_CLIENT_RUN_COMMAND", command)
+    done = powerkit("service", "watch", "--client", "--debounce", 20)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0] == "… building: touch built"
+    assert f"  | {folder}" in lines
+    assert lines[-1].startswith("· stopped: process ")
+    assert (tmp_path / "state" / "client.log").read_text() == f"{folder}\n"
+    assert not (tmp_path / "state" / "client.json").exists()

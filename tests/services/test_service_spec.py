@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
 from registry.documents.yaml_writer import write_yaml
+from tests.simulators.commands import Done
 from tools.services.readiness import (
     Always,
     HttpProbe,
@@ -21,7 +24,13 @@ from tools.services.readiness import (
     TcpProbe,
     read_probe,
 )
-from tools.services.specification import ServiceSpec, read_service, split_command
+from tools.services.specification import (
+    Restart,
+    ServiceSpec,
+    read_service,
+    split_command,
+)
+from tools.services.store import StoreOptions
 
 WHOLE = """\
 # A server with everything.
@@ -209,6 +218,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=6))
 def test_any_document_is_a_service_or_findings(
     tmp_path_factory: pytest.TempPathFactory, told: dict[str, Any]
@@ -234,3 +244,12 @@ def test_any_text_is_a_probe_or_a_reason(text: str) -> None:
     for kind in ("", "http:", "http://", "tcp:", "regex:", "file:"):
         with suppress(ValueError):
             read_probe(kind + text)
+
+
+def test_the_help_lists_every_key(
+    powerkit: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    words = set(re.findall(r"[a-z_]+", powerkit("service", "run", "--help").out))
+    for model in (ServiceSpec, Restart, StoreOptions):
+        assert set(model.model_fields) <= words

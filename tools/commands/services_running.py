@@ -20,7 +20,6 @@ from registry.documents.findings import (
 from registry.documents.limits import MESSAGE_CHARACTERS
 from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
-from tools.commands.ordered_ends import OrderedEndError, orders_unwind
 from tools.commands.service_options import (
     Again,
     Cwd,
@@ -37,6 +36,7 @@ from tools.commands.service_options import (
     described,
 )
 from tools.options import Json
+from tools.processes.orders import OrderedEndError, orders_unwind
 from tools.processes.output import LINE_BYTES
 
 if TYPE_CHECKING:
@@ -139,7 +139,21 @@ def run(
 
     `service run -- ./server` runs it until it ends, or Ctrl-C or `service stop` come.
     `service run FILE.yaml --while -- ./client` is server and client in one command.
-    """
+
+    \b
+    Keys of FILE.yaml, of which only `command` must be there:
+      command, build         a text as for a shell, or a list of words
+      name, cwd, env         env is a block of variables
+      ready, ready_timeout_seconds, build_timeout_seconds
+      stop_signal, grace_seconds
+      restart                policy (never, on-failure), limit, delay_seconds
+      log, log_bytes, trace
+      store                  eviction_policy, memory_percentage, estimation_rate,
+                             estimate_with_internal_memory, persist_cpu,
+                             persist_only_cpu, write_profile, debug
+
+    Paths in it are relative to its folder. Options go before it.
+    """  # noqa: D301  click wants the character itself
     from tools.settings.resolved import setting
 
     command, client = _split(ctx, server, with_client=with_client)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from tools.commands.after_dashes import after_dashes
-from tools.commands.ordered_ends import OrderedEndError, orders_unwind
 from tools.commands.service_options import (
     Client,
     Cwd,
@@ -25,6 +24,7 @@ from tools.commands.service_options import (
 from tools.commands.services_building import build_command, build_log, build_seconds
 from tools.commands.watching_view import watching_view
 from tools.options import Json
+from tools.processes.orders import OrderedEndError, orders_unwind
 
 __all__ = ["watch"]
 

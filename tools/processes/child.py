@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.processes.orders import OrderedEndError, orders_held
 
 __all__ = ["Child", "Ended", "first_ended", "run_child"]
 
@@ -97,25 +98,29 @@ class Child:
         self._ended: Ended | None = None
         self._timed_out = False
         self._group_gone = False
+        self._pidfd: int | None = None
         try:
-            self.process = subprocess.Popen(
-                self.command,
-                env=None if env is None else dict(env),
-                cwd=cwd,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-            )
+            with orders_held():
+                self.process = subprocess.Popen(
+                    self.command,
+                    env=None if env is None else dict(env),
+                    cwd=cwd,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    start_new_session=True,
+                )
+                self._pidfd = _handle(self.process.pid)
         except (OSError, ValueError, IndexError) as error:
             shown = command[0] if command else "nothing"
             why = getattr(error, "strerror", None) or str(error)
             raise RegistryError(
                 [finding(F001, str(cwd or "-"), f"{shown}: {why}")]
             ) from None
-        self._pidfd: int | None = None
-        with suppress(AttributeError, OSError):  # not on macOS; or no number is free
-            self._pidfd = os.pidfd_open(self.process.pid)
+        except OrderedEndError:
+            if hasattr(self, "process"):  # nobody else knows of it yet
+                self.__exit__()
+            raise
 
     def __enter__(self) -> Self:
         """Give the child itself."""
@@ -222,6 +227,13 @@ class Child:
                 return False
             time.sleep(0.005)
         return True
+
+
+def _handle(pid: int) -> int | None:
+    """A handle that tells of the process's end, where there is such a thing."""
+    with suppress(AttributeError, OSError):  # not on macOS; or no number is free
+        return os.pidfd_open(pid)
+    return None
 
 
 def first_ended(

@@ -27,6 +27,7 @@ from registry.documents.findings import (
     finding,
 )
 from tools.processes.child import Child, Ended
+from tools.processes.orders import orders_held
 from tools.processes.output import Output
 from tools.services.readiness import Always, LineProbe
 from tools.services.specification import ServiceSpec
@@ -119,7 +120,10 @@ class Service:
             raise RegistryError([self._finding(F016, other)])
         with ExitStack() as opening:
             opening.push(self._close)
-            self._start()
+            with orders_held():
+                self._start()
+            if self._on_start is not None:
+                self._on_start(self)
             self._wait_ready()
             opening.pop_all()
         return self
@@ -256,8 +260,6 @@ class Service:
                 on_line=self._on_line,
             )
         )
-        if self._on_start is not None:
-            self._on_start(self)
 
     def _wait_ready(self) -> None:
         if isinstance(self._probe, Always):

@@ -48,7 +48,7 @@ __all__ = [
     "split_command",
 ]
 
-_FIX: Final = "Write the file as `powerkit service --help` and its page show."
+_FIX: Final = "Use the keys and values that `powerkit service run --help` lists."
 CODES: Final = DocumentCodes(
     unknown=code(
         "F010", Severity.ERROR, "A service's file holds a key that it lacks.", _FIX

@@ -155,12 +155,13 @@ class Watch:
         self._stop()
         self._tell("starting", " ".join(self.spec.command))
         service = Service(self.spec, on_line=self._on_line, on_start=self._started)
+        self._service = service
         try:
             service.__enter__()
         except RegistryError as error:
+            self._service = None
             self._tell("failed", "it does not become ready", error.findings)
             return
-        self._service = service
         pid = service.child.pid
         ready = f"process {pid}, ready after {service.ready_seconds or 0:.2f} s"
         self._tell("running", ready, pid=pid)
@@ -175,11 +176,9 @@ class Watch:
     def _stop(self) -> None:
         if self._service is not None:
             service, self._service = self._service, None
-            try:
-                service.stop()
-            finally:
-                service.__exit__(None, None, None)
-            self._tell("stopped", f"process {service.child.pid}")
+            service.__exit__(None, None, None)
+            if service.started:
+                self._tell("stopped", f"process {service.child.pid}")
 
     def _await_change(self) -> None:
         """Wait for a burst, and tell if the program ends by itself in between."""
