@@ -5,9 +5,10 @@
 Makes two traces of 100 MiB and one of 1 GB, always the same, runs whole processes on
 them and prints a Markdown table. Targets: combining takes at most half the CPU time of
 `viztracer --combine` and less than 150 MiB; summing up with self times less than 3 s
-and 120 MiB; 1 GB costs in proportion, in less than 250 MiB. A target that is missed
-ends it with exit code 1. With --small, files are a twentieth, and only memory is held
-to its targets.
+and 120 MiB (3 s where viztracer takes 9.5 s, and in proportion where it takes longer);
+1 GB costs in proportion, in less than 250 MiB. A target that is missed ends it with
+exit code 1. With --small, files are a twentieth, and only memory is held to its
+targets.
 """
 
 from __future__ import annotations
@@ -138,12 +139,21 @@ def run(*arguments: object) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
+def make(folder: Path, size: int) -> None:
+    """Make two traces, and one of ten times the size of each."""
+    events = body(0, size)
+    write(folder / "a.json", iter([events]))
+    write(folder / "b.json", iter([body(1, size)]))
+    copies = (other_processes(events, number) for number in range(COPIES))
+    write(folder / "large.json", copies)
+
+
 def measure(folder: Path, size: int) -> dict[str, Cost]:
     """Make the traces and run everything once."""
-    first, second, out = (folder / name for name in ("a.json", "b.json", "out.json"))
-    events = body(0, size)
-    write(first, iter([events]))
-    write(second, iter([body(1, size)]))
+    # In another process: a child's peak begins with the memory of its parent.
+    run(sys.executable, __file__, "--make", size, "--folder", folder)
+    files = ("a.json", "b.json", "large.json", "out.json")
+    first, second, large, out = (folder / one for one in files)
     costs = {}
     pair = (*POWERKIT, "trace", "combine", first, second, "-o", out)
     costs["combine"] = run(*pair)
@@ -153,10 +163,6 @@ def measure(folder: Path, size: int) -> dict[str, Cost]:
     out.unlink()
     totals = ("--together", "--json")
     costs["summarize"] = run(*POWERKIT, "trace", "summarize", first, second, *totals)
-    second.unlink()
-    large = folder / "large.json"
-    write(large, (other_processes(events, number) for number in range(COPIES)))
-    del events
     costs["combine 1 GB"] = run(*POWERKIT, "trace", "combine", large, "-o", out)
     out.unlink()
     costs["summarize 1 GB"] = run(*POWERKIT, "trace", "summarize", large, *totals)
@@ -179,10 +185,12 @@ def missed(costs: dict[str, Cost], *, small: bool) -> list[str]:
         "combine of 1 GB below 250 MiB": costs["combine 1 GB"].peak < 250,
         "summarize of 1 GB below 250 MiB": costs["summarize 1 GB"].peak < 250,
     }
+    # A busy machine takes longer for everything.
+    seconds = 3 * max(1, costs["viztracer --combine"].cpu / 9.5)
     if not small:
         targets |= {
             "combine at most half of viztracer's CPU time": ratio >= 2,
-            "summarize below 3 s": costs["summarize"].cpu < 3,
+            f"summarize below {seconds:.1f} s": costs["summarize"].cpu < seconds,
             "combine linear": growth["combine"] < 1.3,
             "summarize linear": growth["summarize"] < 1.3,
         }
@@ -194,7 +202,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="files of a twentieth")
     parser.add_argument("--folder", type=Path, help="where 3 GB fit; a temporary one")
+    parser.add_argument("--make", type=int, help="only make files of so many bytes")
     chosen = parser.parse_args()
+    if chosen.make:
+        make(chosen.folder, chosen.make)
+        return 0
     size = 100 * MIB // (20 if chosen.small else 1)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         costs = measure(Path(folder), size)

@@ -87,6 +87,13 @@ def test_control_characters_in_names_are_taken(tmp_path: Path) -> None:
     assert found.bad_events == 0
 
 
+def test_the_rest_of_a_lost_event_is_no_other_value(tmp_path: Path) -> None:
+    mixed = '{"ph":"X","name":"lost","ts":1' + json.dumps(B) + ',"dur":5,"x":"y"}'
+    names, found = load(tmp_path / "t", text(A, mixed, C))
+    assert names == ["a", "b", "c"]
+    assert (found.bad_events, found.corrupt, found.not_objects) == (1, 1, 0)
+
+
 def test_a_file_that_ends_inside_an_event(tmp_path: Path) -> None:
     whole = text(A, B, C)
     names, found = load(tmp_path / "t", whole[: whole.index('"c"') + 1])
