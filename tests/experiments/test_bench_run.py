@@ -336,6 +336,19 @@ def test_a_service_that_does_not_start_is_a_finding(bench: Bench, folder: Path) 
     assert "F014" in done.out
 
 
+def test_a_service_that_ends_early_is_a_finding(bench: Bench, folder: Path) -> None:
+    service = yaml_file(
+        Path("service.yaml"),
+        "name: server\n"
+        "command: [sh, -c, 'echo ready; until [ -e stop ]; do sleep 0.01; done']\n"
+        "ready: regex:ready\n",
+    )
+    done = bench("--service", service, command=child("touch stop; sleep 0.1"))
+    assert done.code == 1
+    assert "F021" in done.out
+    assert len(read_runs(folder)) == 1
+
+
 def test_results_are_published(bench: Bench, folder: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()

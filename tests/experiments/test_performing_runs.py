@@ -74,8 +74,9 @@ def test_a_failed_run_is_recorded_and_the_others_still_run(tmp_path: Path) -> No
 
 def test_a_program_that_is_not_there_is_a_failed_run(tmp_path: Path) -> None:
     work = {"name": "work", "command": ["no-such-program"]}
-    (run,) = performed(tmp_path, "", workloads=[work])
+    run, again = performed(tmp_path, "", workloads=[work], iterations=2)
     assert run.returncode is None
+    assert not again.warm
     assert run.max_rss_bytes is None
     assert run.problems == ("F001 no-such-program: No such file or directory",)
 
@@ -155,6 +156,18 @@ def test_runs_go_side_by_side(tmp_path: Path) -> None:
     assert spans[1][0] < spans[0][1]
     assert max(start for start, _ in spans) < min(end for _, end in spans)
     assert time.monotonic() - begun < 5
+
+
+def test_warm_ups_and_measured_runs_never_go_on_at_once(tmp_path: Path) -> None:
+    runs = performed(
+        tmp_path, "sleep 0.0$POWERKIT_ITERATION", iterations=2, warm_up=3, concurrency=2
+    )
+    ends = [
+        run.started_monotonic_ns + run.wall_seconds * 1e9 for run in runs if run.warm_up
+    ]
+    assert len(ends) == 3
+    measured = [run.started_monotonic_ns for run in runs if not run.warm_up]
+    assert max(ends) <= min(measured)
 
 
 def test_memory_below_our_own_is_unknown(tmp_path: Path) -> None:
