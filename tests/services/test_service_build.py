@@ -32,7 +32,7 @@ def test_a_build_names_file_and_line(powerkit: Powerkit, apart: Path) -> None:
     assert "error F030 a.c:3: no such thing" in done.out
     assert "warning F031 b.c:1: hm" in done.out
     log = apart.with_name("build.log")
-    assert done.out.splitlines()[-1].endswith(f"1 errors, 1 warnings; log: {log}")
+    assert done.out.splitlines()[-1].endswith(f"1 error, 1 warning; log: {log}")
     assert log.read_text() == ("a.c:3:5: error: no such thing\nb.c:1: warning: hm\n")
 
 

@@ -60,7 +60,7 @@ def build(
     The command is CMD, or `build` of the file, or the setting server_build_command.
     """
     from registry.gate.progress import progress_line
-    from registry.gate.report import print_findings
+    from registry.gate.report import counted, print_findings
     from tools.services.building import build as run
     from tools.services.specification import read_service
 
@@ -83,8 +83,7 @@ def build(
     else:
         print_findings(done.findings)
         how = "built" if done.ok else "not built"
-        errors = sum(one.severity is Severity.ERROR for one in done.findings)
-        counts = f"{errors} errors, {len(done.findings) - errors} warnings"
+        counts = counted(done.findings)
         typer.echo(f"{how} after {passed:.1f} s: {counts}; log: {place}")
     if not done.ok:
         raise typer.Exit(terminal.EXIT_FINDINGS)
