@@ -89,7 +89,9 @@ def test_times_have_units(text: str, time: int) -> None:
     assert nanoseconds_of(text, "--from") == time
 
 
-@pytest.mark.parametrize("text", ["", "soon", "1h", "1e3", "nan", "9" * 16, "1.5.2"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "1h", "1e3", "nan", "9" * 20, "+5", "1.5.2"]
+)
 def test_times_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(RegistryError) as refused:
         nanoseconds_of(text, "--from")
@@ -130,6 +132,18 @@ def test_slices_that_overlap_a_time_are_kept(tmp_path: Path) -> None:
     _, kept = filtered(tmp_path, events, start=10_000, end=20_000)
 
     assert names(kept) == ["into", "inside", "over", "at the start"]
+
+
+def test_times_may_be_counted_from_the_first_event(tmp_path: Path) -> None:
+    first = 1_661_203_462_598_738
+    named = {"ph": "M", "name": "process_name", "pid": 1, "ts": 0, "args": {}}
+    events = [named, x("late", first + 50, 5), x("early", first, 5)]
+
+    _, kept = filtered(tmp_path, events, start=40_000, end=60_000, relative=True)
+    assert names(kept) == ["process_name", "late"]
+    start = nanoseconds_of(str(first + 1), "--from")
+    _, kept = filtered(tmp_path, events, start=start, end=start + 1000)
+    assert names(kept) == ["process_name", "early"]
 
 
 def test_short_slices_are_dropped_and_instants_stay(tmp_path: Path) -> None:

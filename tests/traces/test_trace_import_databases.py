@@ -59,6 +59,16 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     assert (one.code, one.what) == ("V050", "it is no SQLite database")
 
 
+def test_a_report_of_nsys_has_to_be_exported_first(tmp_path: Path) -> None:
+    path = tmp_path / "report1.nsys-rep"
+    path.write_bytes(b"\0binary")
+
+    one = refused(path)
+
+    assert one.code == "V050"
+    assert "nsys export --type sqlite" in one.what
+
+
 @pytest.mark.parametrize("size", [16, 60, 100, 1000, 8192])
 def test_a_database_that_is_cut_off_is_refused(tmp_path: Path, size: int) -> None:
     path = write(tmp_path / "nvprof.sqlite", NVPROF, nvprof_recording())

@@ -55,6 +55,9 @@ def filter_(
             "--regex", help="Names are regular expressions, which match anywhere."
         ),
     ] = False,
+    relative: Annotated[
+        bool, typer.Option("--relative", help="Times are since the first event.")
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Write the events of a trace for which all conditions hold.
@@ -87,6 +90,7 @@ def filter_(
         last,
         shortest,
         regex,
+        relative,
     )
     with progress_line(hidden=json_output) as progress:
         done = filter_trace(trace, output, conditions, progress=progress)

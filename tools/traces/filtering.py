@@ -9,9 +9,10 @@ about a byte for each and some 40 for each that has to be matched, and to copy t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from tools.traces.filtering_arrows import settle_arrows
 from tools.traces.filtering_conditions import Conditions
 from tools.traces.filtering_pairs import settle_pairs, settle_steps
-from tools.traces.filtering_rows import KEEP, Judge
+from tools.traces.filtering_rows import KEEP, LATEST, Judge, nanoseconds
 from tools.traces.overwriting import not_over
 from tools.traces.reading import Found, pieces
 from tools.traces.typed import Event, decode
@@ -93,6 +94,8 @@ def filter_trace(
         OSError: a file cannot be read or written.
     """
     not_over(out, [path])
+    if conditions.relative:
+        conditions = _since(conditions, _first(path))
     judge, done = Judge(conditions), Filtered()
     for piece in pieces(path, done.found):
         judge.judge(_decoded(piece), _enclosing(piece))
@@ -108,6 +111,26 @@ def filter_trace(
     done.kept = int((verdicts == KEEP).sum())
     _copy(path, out, verdicts, done, progress)
     return done
+
+
+def _first(path: Path) -> int:
+    """The earliest time of a trace in nanoseconds; 0 if it has none."""
+    first = math.inf
+    for piece in pieces(path, Found()):
+        times = (one.ts for one in _decoded(piece) if one.ph != "M")
+        first = min(
+            first, min((one for one in times if abs(one) <= LATEST), default=first)
+        )
+    return 0 if math.isinf(first) else nanoseconds(first)
+
+
+def _since(conditions: Conditions, first: int) -> Conditions:
+    """Conditions with times of the trace."""
+    start, end = (
+        None if one is None else one + first
+        for one in (conditions.start, conditions.end)
+    )
+    return replace(conditions, start=start, end=end, relative=False)
 
 
 def _decoded(piece: bytes) -> list[Event]:

@@ -38,7 +38,7 @@ LOOKED_AT: Final = 1 << 16
 """How much of a name is looked at."""
 PATTERNS: Final = 100
 REMEMBERED: Final = 1 << 18
-_TIME: Final = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,9})?)(ns|us|µs|ms|s)?")
+_TIME: Final = re.compile(r"(-?\d{1,19}(?:\.\d{1,9})?)(ns|us|µs|ms|s)?")
 _UNITS: Final = {"ns": 1, None: 1000, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 
 
@@ -57,6 +57,7 @@ class Conditions:
         end: nanoseconds at which it must have begun.
         shortest: the least duration of slices, in nanoseconds.
         regex: whether patterns are regular expressions.
+        relative: whether start and end are counted from the first event.
 
     """
 
@@ -70,6 +71,7 @@ class Conditions:
     end: int | None = None
     shortest: int | None = None
     regex: bool = False
+    relative: bool = False
 
 
 class Patterns:

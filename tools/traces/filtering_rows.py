@@ -18,7 +18,7 @@ from tools.traces.filtering_conditions import Conditions, Patterns, all_of
 from tools.traces.naming import Places
 from tools.traces.typed import Event, identity
 
-__all__ = ["DROP", "ENCLOSING", "ENDS", "KEEP", "LATER", "Judge", "Rows"]
+__all__ = ["DROP", "ENCLOSING", "ENDS", "KEEP", "LATER", "Judge", "Rows", "nanoseconds"]
 
 DROP, KEEP, LATER = 0, 1, 2
 ENDS: Final = 3
@@ -168,7 +168,7 @@ class Judge:
         if math.isnan(event.ts) or abs(event.ts) > LATEST:
             self.untimed[event.ph[:8] or "(no phase)"] += 1
             return None
-        return _nanoseconds(event.ts)
+        return nanoseconds(event.ts)
 
     def _name(self, event: Event, begins: str) -> int:
         """The number of a name, 0 for none; of an end `~number`."""
@@ -187,7 +187,7 @@ class Judge:
         self.arrows.add(track, flow, time, what, number, fits=fits)
 
     def _complete(self, event: Event, number: int, time: int, *, fits: bool) -> int:
-        length = 0 if math.isnan(event.dur) else _nanoseconds(event.dur)
+        length = 0 if math.isnan(event.dur) else nanoseconds(event.dur)
         end = time + max(length, 0)
         least = self._conditions.shortest
         kept = fits and self.in_time(time, end) and (least is None or length >= least)
@@ -233,9 +233,9 @@ class Judge:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
 
-def _nanoseconds(microseconds: float) -> int:
-    """Round once, the whole part exactly."""
-    if abs(microseconds) > 1e15:
-        return round(math.copysign(1e18, microseconds))
+def nanoseconds(microseconds: float) -> int:
+    """Microseconds as nanoseconds, rounded once, the whole part exactly."""
+    if abs(microseconds) > LATEST:
+        return round(math.copysign(LATEST * 1000, microseconds))
     whole = math.floor(microseconds)
     return whole * 1000 + round((microseconds - whole) * 1000)

@@ -17,6 +17,7 @@ __all__ = ["detected", "is_detail_log", "of_tables"]
 
 
 _TABLES: Final = {"StringIds": Source.NSYS, "StringTable": Source.NVPROF}
+_REPORTS: Final = frozenset({".nsys-rep", ".qdrep"})
 _LOOKED_AT: Final = 2000
 """Events that are looked at before the whole file is."""
 _TORCH_CATEGORIES: Final = frozenset({"cpu_op", "cuda_runtime", "user_annotation"})
@@ -32,6 +33,9 @@ def detected(path: Path) -> Source:
     """
     if not path.is_file():
         raise RegistryError([finding(NOT_READ, str(path), "it is no regular file")])
+    if path.suffix in _REPORTS and not is_database(path):
+        what = "it is a report of nsys: `nsys export --type sqlite` makes what is read"
+        raise RegistryError([finding(NOT_READ, str(path), what)])
     if is_database(path):
         with Database(path) as database:
             return of_tables(database)
