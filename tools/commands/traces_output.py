@@ -10,10 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from registry.documents.findings import shown
 
 __all__ = ["CELL_CHARACTERS", "WIDTH", "milliseconds", "opened", "print_rows"]
@@ -60,6 +56,10 @@ def print_rows(
     """
     if not rows:
         return
+    from rich.console import Console  # slow, and not needed for programs
+    from rich.table import Table
+    from rich.text import Text
+
     width = None if out.isatty() else WIDTH
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:

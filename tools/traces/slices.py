@@ -30,6 +30,7 @@ __all__ = ["Batch", "Slices", "Troubles"]
 
 BATCH_ROWS: Final = 1 << 17
 """How many slices of small threads are worked on at once."""
+BEGINS: Final = ("B", "b", "S")
 ROOM: Final = 1 << 62
 """Time lines of several threads are put one behind the other in so many nanoseconds."""
 
@@ -131,8 +132,7 @@ class Slices:
         """Add events of the phases B and E, in the order of the file."""
         places = self.places
         where = _column("q", [places[event.pid, event.tid] for event in events])
-        begins = _column("b", [event.ph == "B" for event in events]).view(bool)
-        self._add(self._nested, events, where, where, begins)
+        self._add(self._nested, events, where, where)
 
     def add_async(self, events: Sequence[Event], keys: Sequence[int]) -> None:
         """Add events of the phases b, e, S and F, in the order of the file.
@@ -143,24 +143,24 @@ class Slices:
         """
         places = self.places
         where = _column("q", [places[event.pid, event.tid] for event in events])
-        begins = _column("b", [event.ph in "bS" for event in events]).view(bool)
-        self._add(self._async, events, np.array(keys, "q"), where, begins)
+        self._add(self._async, events, np.array(keys, "q"), where)
 
     def _add(
-        self,
-        table: Table,
-        events: Sequence[Event],
-        tracks: Numbers,
-        where: Numbers,
-        begins: Numbers,
+        self, table: Table, events: Sequence[Event], tracks: Numbers, where: Numbers
     ) -> None:
         times, good = nanoseconds(array("d", [event.ts for event in events]))
         pairs = self.pairs
-        names = _column("i", [pairs[event.name, event.cat] for event in events])
-        names = np.where(begins, names, ~names)
-        if not good.all():
-            self.troubles.without_time += int((~good).sum())
-        table.add(tracks[good], names[good], times[good], where[good])
+        names = [
+            pairs[event.name, event.cat]
+            if event.ph in BEGINS
+            else ~pairs[event.name, event.cat]
+            for event in events
+        ]
+        if good.all():
+            table.add(tracks, _column("i", names), times, where)
+            return
+        self.troubles.without_time += int((~good).sum())
+        table.add(tracks[good], _column("i", names)[good], times[good], where[good])
 
     def close(self) -> Iterator[Batch]:
         """Match, order and nest all slices; `troubles` is complete afterwards."""

@@ -86,7 +86,7 @@ def decode(array: bytes) -> list[Event]:
 
 
 def arguments(event: Event) -> dict[str, Any]:
-    """The decoded arguments of an event; none if they are no object, or not readable."""
+    """The decoded arguments of an event; none if they are no object or not readable."""
     value = decoded_raw(event.args)
     return value if isinstance(value, dict) else {}
 
