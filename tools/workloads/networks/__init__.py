@@ -1,0 +1,1 @@
+"""Published networks layer by layer, at any input size, with random weights."""
