@@ -17,7 +17,11 @@ from tests.simulators.chrome_traces import read, slice_
 from tools.traces.writing import TraceWriter, microseconds, microseconds_text
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
     ),
