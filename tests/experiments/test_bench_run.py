@@ -365,6 +365,21 @@ def test_verbose_tells_of_each_run(bench: Bench) -> None:
     assert lines[0].endswith("code 4")
 
 
+def test_a_workload_of_the_kit_reports_its_phases(bench: Bench, folder: Path) -> None:
+    options = ("--workload", "numpy:matmul:32", "--work", 3, "--trace")
+    done = bench(*options, "--init", "async")
+    assert (done.code, done.err) == (0, "")
+    (run,) = read_runs(folder)
+    assert run.phases.keys() >= {"init", "run"}
+    assert run.performance is not None
+    assert run.command[:6] == (
+        *("powerkit", "workload", "run", "numpy:matmul:32"),
+        *("--iterations", "3"),
+    )
+    assert run.trace is not None
+    assert run.trace["whole"] is True
+
+
 def test_listing_runs(bench: Bench, powerkit: Bench, folder: Path) -> None:
     bench("-n", 2, command=child('[ "$POWERKIT_ITERATION" = 1 ]'))
     done = powerkit("bench", "list", folder.parent, "--json")

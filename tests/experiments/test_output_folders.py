@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -50,6 +50,7 @@ def test_a_name_stays_below(name: str) -> None:
         output_name(name)
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=30))
 def test_any_name_stays_below(name: str) -> None:
     try:
@@ -60,6 +61,7 @@ def test_any_name_stays_below(name: str) -> None:
     assert ".." not in path.parts
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=300))
 def test_any_host_has_a_label(name: str) -> None:
     assert len(output_name(host_label(name)).parts) == 1

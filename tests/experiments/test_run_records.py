@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -75,6 +75,7 @@ def test_no_record_names_a_folder_outside(tmp_path: Path) -> None:
         read_run(tmp_path / run.run_id)
 
 
+@settings(max_examples=40)
 @given(data=st.binary(max_size=200) | st.just(b"[" * 100_000) | st.just(b"NaN"))
 def test_any_bytes_are_a_record_or_findings(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
@@ -85,6 +86,7 @@ def test_any_bytes_are_a_record_or_findings(
         read_run(folder)
 
 
+@settings(max_examples=40)
 @given(
     st.dictionaries(
         st.sampled_from(sorted(Run.model_fields)) | st.text(max_size=5),

@@ -36,6 +36,10 @@ class What:
             help="A workload of the kit: numpy:matmul, onnx:FILE …; again for more."
         ),
     ] = None
+    work: Annotated[
+        int | None,
+        typer.Option(min=1, help="Iterations of such a workload within one run."),
+    ] = None
     items: Annotated[
         str | None,
         typer.Option(

@@ -81,7 +81,7 @@ def _workloads(what: What, command: Sequence[str] | None) -> list[dict[str, Any]
         name = _named(builtin.replace(ITEM, "").rstrip(":/"), whole=True)
         takes = ITEM in builtin
         own = {"items": items} if takes and items else {}
-        found.append({"name": name, "builtin": builtin} | own)
+        found.append({"name": name, "builtin": builtin, "work": what.work or 1} | own)
     client, folder = (list(command), None) if command else _client(found)
     if client:
         name = what.name or _named(client[0])
