@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -32,6 +32,7 @@ JSON = st.recursive(
 @given(
     events=st.lists(st.dictionaries(st.text(max_size=4), JSON, max_size=4), max_size=6)
 )
+@settings(max_examples=40)
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]]
 ) -> None:
