@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from tests.simulators.small_traces import at, filtered, names, x
 from tools.traces import filtering
 from tools.traces.filtering import filter_trace
 from tools.traces.filtering_conditions import Conditions, Patterns, nanoseconds_of
+from tools.traces.forms import Source
+from tools.traces.imports.importing import import_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,6 +232,20 @@ def test_no_condition_keeps_all_that_is_whole(
         lost = done.arrows_dropped + done.unmatched_ends + done.untimed.total()
         assert done.events - done.kept <= 2 * lost
         assert done.events - done.kept >= lost
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    for attempt in (
+        lambda: filter_trace(tmp_path / "pipe", tmp_path / "b.json", Conditions()),
+        lambda: import_trace(tmp_path / "pipe", tmp_path / "b.json", Source.TORCH),
+        lambda: import_trace(tmp_path, tmp_path / "b.json"),
+    ):
+        with pytest.raises(RegistryError) as refused:
+            attempt()
+        one = refused.value.findings[0]
+        assert (one.code, one.what) == ("V059", "it is no regular file")
 
 
 def test_the_command_filters_and_tells(

@@ -24,7 +24,7 @@ from tools.traces.filtering_arrows import settle_arrows
 from tools.traces.filtering_conditions import Conditions
 from tools.traces.filtering_pairs import settle_pairs, settle_steps
 from tools.traces.filtering_rows import KEEP, LATEST, Judge, nanoseconds
-from tools.traces.overwriting import not_over
+from tools.traces.overwriting import not_over, read_twice
 from tools.traces.reading import Found, pieces
 from tools.traces.typed import Event, decode
 from tools.traces.writing import TraceWriter
@@ -90,9 +90,10 @@ def filter_trace(
         What was kept and what was not.
 
     Raises:
-        RegistryError: V001 to V004, V030, V054 to V056: nothing was written.
+        RegistryError: V001 to V004, V030, V054 to V056 or V059: nothing was written.
         OSError: a file cannot be read or written.
     """
+    read_twice(path)
     not_over(out, [path])
     if conditions.relative:
         conditions = _since(conditions, _first(path))

@@ -31,8 +31,6 @@ def detected(path: Path) -> Source:
     Raises:
         RegistryError: V050: none that is known; V001 to V004 if it is no trace either.
     """
-    if not path.is_file():
-        raise RegistryError([finding(NOT_READ, str(path), "it is no regular file")])
     if path.suffix in _REPORTS and not is_database(path):
         what = "it is a report of nsys: `nsys export --type sqlite` makes what is read"
         raise RegistryError([finding(NOT_READ, str(path), what)])

@@ -18,7 +18,7 @@ from tools.traces.imports.imported import Account, Event
 from tools.traces.imports.loadgen import read_detail_log
 from tools.traces.imports.nsys import read_nsys
 from tools.traces.imports.nvprof import read_nvprof
-from tools.traces.overwriting import not_over
+from tools.traces.overwriting import not_over, read_twice
 from tools.traces.writing import TraceWriter
 
 __all__ = ["import_trace"]
@@ -46,9 +46,10 @@ def import_trace(
         What was read and what was left out.
 
     Raises:
-        RegistryError: V001 to V004, V050 to V054: it cannot be read, or was left out.
+        RegistryError: V001 to V004, V050 to V054 or V059: nothing was written.
         OSError: a file cannot be read or written.
     """
+    read_twice(path)
     not_over(out, [path])
     tool = detected(path) if source is Source.AUTO else source
     account = Account(tool.value)
