@@ -7,6 +7,7 @@ import functools
 import io
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ import pytest
 from tests.simulators import nvml, powercap
 from tests.simulators.commands import Done, run_command
 from tests.simulators.nvml import Stub, stubbed
-from tests.simulators.powercap import FakePowercap, live
+from tests.simulators.powercap import FakePowercap
 from tests.simulators.procfs import FakeProc
 from tools.readings.series import Gaps, Kind, Missing, Series
 from tools.recording.monitor import Monitor, Opened, Recording
 from tools.sources.nvml import NvmlSource, open_nvml
+from tools.sources.rapl import RaplSource
 
 SECOND = 1_000_000_000
 QUICK = ("--interval-ms", "5", "--duration", "0.05")
@@ -201,11 +203,17 @@ def gpus(library: Path) -> Iterator[Stub]:
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Iterator[FakePowercap]:
-    """Two sockets that draw power as time goes by."""
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePowercap:
+    """Two sockets whose counters are, at each read, those of that instant."""
     made = FakePowercap(tmp_path / "sys", powercap.TWO_SOCKETS)
-    with live(made):
-        yield made
+    read, start = RaplSource.read, time.monotonic_ns()
+
+    def current(source: RaplSource, now_ns: int) -> Sequence[int | None]:
+        made.at((now_ns - start) / SECOND)
+        return read(source, now_ns)
+
+    monkeypatch.setattr(RaplSource, "read", current)
+    return made
 
 
 def table(out: str, delimiter: str = ",") -> list[dict[str, str]]:

@@ -126,7 +126,7 @@ def test_processors_power_and_energy(powerkit: Powerkit, tree: FakePowercap) -> 
     rows = {(row["device"], row["statistic"]): row for row in table(done.out)}
     for device, watts in (("package 0", 100), ("dram 1", 10), ("core 1", 30)):
         average = float(rows[device, "average"]["power_watts"])
-        assert average == pytest.approx(watts, rel=0.15)
+        assert average == pytest.approx(watts, rel=0.3)
         energy = rows[device, "energy"]
         assert float(energy["energy_joules"]) > watts * 0.3
         assert energy["method"].startswith("counter rapl_")

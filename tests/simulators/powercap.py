@@ -10,10 +10,7 @@ their truth are those of the trap table of RAPL readers in measuring.md.
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +25,6 @@ __all__ = [
     "WRAPPING",
     "FakePowercap",
     "FakeZone",
-    "live",
 ]
 
 RANGE = 262_143_328_850
@@ -130,25 +126,6 @@ class FakePowercap:
         for zone in self.zones:
             energy = zone.start + round(zone.watts * seconds * 1e6)
             _write(self.folder(zone) / "energy_uj", str(energy % (zone.range or RANGE)))
-
-
-@contextmanager
-def live(tree: FakePowercap) -> Iterator[None]:
-    """Let the counters grow with real time, every 10 ms, until the block ends."""
-    stop = threading.Event()
-    start = time.monotonic()
-
-    def run() -> None:
-        while not stop.wait(0.01):
-            tree.at(time.monotonic() - start)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def _write(path: Path, text: str) -> None:

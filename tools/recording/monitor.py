@@ -110,7 +110,11 @@ class Monitor:
         self._thread = threading.Thread(
             target=self._run_guarded, name="monitor", daemon=True
         )
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            self._stop.set()  # an order to end may come while it starts
+            raise
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
