@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import runpy
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -41,11 +42,12 @@ CLOSED = """
 
 MADE = "made.json.gz"
 SHUFFLED = "shuffled.json"
+BENCHMARK = "benchmark.json"
 
 # The reasons:
 # dropped: Perfetto leaves out a complete event that overlaps another one.
 # placed: Perfetto ends a begin that outlives its parent with the parent.
-# negative: Perfetto takes a child's whole duration from its parent, also what is outside.
+# negative: Perfetto takes a child's whole duration from its parent, the outside too.
 # main: Perfetto takes thread 0 of process 1 and thread 1 of process 1 for one thread.
 # first: Perfetto puts complete events around begins of the same time, of any length.
 # end: for Perfetto a track ends with its last slice, for us with its last event.
@@ -109,7 +111,8 @@ def answers(
     (folder / MADE).write_bytes(gzip.compress(json.dumps(document).encode()))
     random.Random(8).shuffle(made)
     (folder / SHUFFLED).write_text(json.dumps(made))
-    files = {MADE: folder / MADE, SHUFFLED: folder / SHUFFLED}
+    _write_benchmark(folder / BENCHMARK)
+    files = {name: folder / name for name in (MADE, SHUFFLED, BENCHMARK)}
     try:
         real = request.getfixturevalue("shared_data") / "chrome_traces"
     except pytest.skip.Exception:
@@ -118,6 +121,13 @@ def answers(
     files |= {one.relative_to(real).as_posix(): one for one in sorted(found)}
     queries = {"slices": CLOSED, "lost": LOST, "flows": FLOWS, "counters": COUNTERS}
     return dict(zip(files, ask(files.values(), queries), strict=True))
+
+
+def _write_benchmark(path: Path) -> None:
+    """Write a small trace of the generator that the benchmark measures with."""
+    script = Path(__file__).parents[2] / "benchmarks" / "traces.py"
+    benchmark = runpy.run_path(str(script))
+    benchmark["write"](path, iter([benchmark["body"](0, 600_000)]))
 
 
 def theirs(answer: Answer, *types: str) -> dict[str, Row]:
@@ -152,7 +162,7 @@ def test_real_traces_sum_up_as_in_perfetto(
 ) -> None:
     found = {}
     for name, answer in answers.items():
-        if name in {MADE, SHUFFLED}:
+        if name in {MADE, SHUFFLED, BENCHMARK}:
             continue
         if one := differences(ours(answer.file), theirs(answer, "thread_execution")):
             found[name] = one
@@ -177,7 +187,7 @@ def test_what_perfetto_drops_is_counted_as_overlapping(
     }
 
 
-@pytest.mark.parametrize("name", [MADE, SHUFFLED])
+@pytest.mark.parametrize("name", [MADE, SHUFFLED, BENCHMARK])
 def test_a_made_trace_sums_up_as_in_perfetto(
     answers: dict[str, Answer], name: str
 ) -> None:
