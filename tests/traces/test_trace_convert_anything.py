@@ -67,7 +67,7 @@ def _conversion(path: Path, form: Form) -> Callable[[], object]:
     return lambda: convert_trace(path, form, path.with_name(f"c.{form.value}"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(event, max_size=12))
 def test_any_events_are_used_or_refused(
     tmp_path_factory: pytest.TempPathFactory, events: list[Any]

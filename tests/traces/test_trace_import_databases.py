@@ -264,7 +264,7 @@ def _flip(source: Source, folder: Path) -> Callable[[], None]:
         st.tuples(near | far, st.integers(0, 255)), min_size=1, max_size=20
     )
 
-    @settings(max_examples=60)
+    @settings(max_examples=50)
     @given(flips)
     def check(changes: list[tuple[int, int]]) -> None:
         mutated = bytearray(data)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
@@ -250,6 +250,7 @@ def test_numbers_are_finite_or_none(value: object) -> None:
         assert found == value
 
 
+@settings(max_examples=50)
 @given(
     st.lists(
         st.dictionaries(
