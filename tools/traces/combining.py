@@ -7,7 +7,6 @@ that memory does not grow with them.
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -53,8 +52,6 @@ V027 = code(
     "Leave --sort off, or merge some, and then the results.",
 )
 
-_LATE: Final = re.compile(rb'"ts" ?: ?"?-?(?:9[0-9]{12}|[1-9][0-9]{13,})')
-"""A time above 9.0e12 µs, where a double steps by more than a nanosecond."""
 _MERGED: Final = 10_000
 """How many merged events are written at once."""
 
@@ -189,12 +186,7 @@ class _Work:
         return Rewriting(changes, self._processes, ProcessNames(part.label))
 
     def _batches(self, part: Part, shape: Shape) -> Iterator[list[Any]]:
-        def decode(array: bytes) -> list[Any]:
-            if not (part.late or part.offset_ns or part.taken_out_ns):
-                part.late = _LATE.search(array) is not None
-            return shape.decode(array)
-
-        return decoded(part.path, part.found, decode)
+        return decoded(part.path, part.found, shape.decode)
 
     def _stream(
         self, number: int, rewriting: Rewriting
@@ -243,7 +235,7 @@ class _Work:
         self._rank += part.processes
         part.renamed = rewriting.renamed
         part.untimed = rewriting.untimed
-        part.late |= rewriting.late
+        part.late = rewriting.late
         part.repeated_names = rewriting.names.repeated
         if changes.identities is not None:
             part.relinked = changes.identities.remapped

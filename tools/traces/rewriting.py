@@ -98,22 +98,45 @@ class Rewriting:
         """Rewrite events in place; give those that are written now."""
         if (ignored := self.changes.ignored) is not None:
             batch = [event for event in batch if not ignored(event)]
-        pids, steps, named = self._pids, self._wanted(), False
-        for event in batch:
-            try:
-                new = pids[event.pid]
-            except (KeyError, TypeError):
-                new = self._process(event.pid)
-            if new != event.pid:
-                _move(event, new)
-            if event.ph == "M":
-                named = True
-                continue
-            for step in steps:
+        self._renumber(batch)
+        phases = {event.ph for event in batch}
+        timed = batch
+        if "M" in phases:
+            timed = [event for event in batch if event.ph != "M"]
+        for step in self._wanted():
+            for event in timed:
                 step(event)
-            if event.ph in LINKED_PHASES and event.id is not UNSET:
-                self._link(event)
-        return self._without_names(batch) if named else batch
+        if self.changes.identities is not None and phases & LINKED_PHASES:
+            for event in timed:
+                if event.ph in LINKED_PHASES and event.id is not UNSET:
+                    self._link(event)
+        if self.changes.shift_ns:
+            self._shift(timed)
+        self._watch(timed)
+        return self._without_names(batch) if "M" in phases else batch
+
+    def _renumber(self, batch: list[Any]) -> None:
+        """Give events their new processes; most files keep theirs, at no cost."""
+        pids = self._pids
+        try:
+            for old in dict.fromkeys([event.pid for event in batch]):
+                pids[old] = self._process(old)
+        except TypeError:  # a list or an object is no process, but has to be one
+            for event in batch:
+                _move(event, self._process(event.pid))
+            return
+        if any(new != old for old, new in pids.items()):
+            for event in batch:
+                new = pids[event.pid]
+                if new != event.pid:
+                    _move(event, new)
+
+    def _watch(self, batch: list[Any]) -> None:
+        """See whether times are late, by the first and the last event of a batch."""
+        for event in batch[:1] + batch[-1:]:
+            if type(event.ts) is Raw:
+                ns = raw_number(event.ts)
+                self.late |= ns is not None and abs(ns) > LATE_NS
 
     def _without_names(self, batch: list[Any]) -> list[Any]:
         """Keep metadata events for the end; give the others."""
@@ -137,8 +160,6 @@ class Rewriting:
             steps.append(self._rename)
         if changes.clock.taken_ns:
             steps.append(self._take_out)
-        if changes.shift_ns:
-            steps.append(self._shift)
         return steps
 
     def _process(self, old: Any) -> int:
@@ -148,8 +169,6 @@ class Rewriting:
             new = self._plain[value] = self._numbers.take(value)
             self.renumbered += new != value
             self.names.process(new, value)
-        if isinstance(old, (int, str)) or old is UNSET:
-            self._pids[old] = new
         return new
 
     def _link(self, event: Any) -> None:
@@ -186,17 +205,18 @@ class Rewriting:
             event.name = Raw(_encode(new))
             self.renamed += 1
 
-    def _shift(self, event: Any) -> None:
-        start = raw_number(event.ts)
-        if start is None:
-            self.untimed += 1
-            return
-        ns = start + self.changes.shift_ns
-        if -LATE_NS < ns < LATE_NS:
-            event.ts = ns / 1000  # its shortest text has three decimals
-        else:
-            event.ts = Raw(microseconds_text(ns))
-            self.late = True
+    def _shift(self, batch: list[Any]) -> None:
+        shift = self.changes.shift_ns
+        for event in batch:
+            start = raw_number(event.ts)
+            if start is None:
+                self.untimed += 1
+                continue
+            ns = start + shift
+            if -LATE_NS < ns < LATE_NS:
+                event.ts = ns / 1000  # its shortest text has three decimals
+            else:
+                event.ts = Raw(microseconds_text(ns))
 
     def _take_out(self, event: Any) -> None:
         start = raw_number(event.ts)
