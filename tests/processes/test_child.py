@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from registry.documents.findings import RegistryError
-from tools.processes.child import Child, run_child
+from tools.processes import child as child_module
+from tools.processes.child import Child, first_ended, run_child
 
 
 def python(program: str) -> list[str]:
@@ -79,6 +80,21 @@ def test_waiting_is_limited_and_may_be_repeated() -> None:
         assert child.wait() == first
     assert first.returncode == -signal.SIGTERM
     assert not first.timed_out
+
+
+def test_a_limit_may_be_longer_than_the_system_waits_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run_child(["true"], time_limit=1e12).ok
+    with Child(["true"]) as child:
+        assert first_ended([child], 1e12) is child
+    monkeypatch.setattr(child_module, "_POLL_SECONDS", 0.01)
+    with Child(["sleep", "30"]) as child:
+        begun = time.monotonic()
+        assert child.wait(0.1) is None
+        assert first_ended([child], 0.1) is None
+        assert time.monotonic() - begun >= 0.2
+    assert run_child(["sleep", "0.1"], time_limit=60).ok
 
 
 def test_without_pidfd_it_works_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

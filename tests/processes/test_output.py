@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -199,3 +200,21 @@ def test_a_second_ctrl_c_does_not_spare_the_child(
         ended = child.wait(5)
         assert ended is not None
         assert ended.returncode == -9
+
+
+def test_one_that_got_away_and_prints_without_end_holds_nobody_up() -> None:
+    yes = subprocess.Popen(["yes"], stdout=subprocess.PIPE)
+    output = Output(yes.stdout)
+    leaving = threading.Thread(target=output.__exit__, daemon=True)
+    try:
+        limit = time.monotonic() + 5
+        while not output.tail(1):
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+        leaving.start()
+        leaving.join(5)
+        assert not leaving.is_alive()
+    finally:
+        yes.kill()
+        yes.communicate()
+        leaving.join(5)

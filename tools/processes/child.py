@@ -9,6 +9,7 @@ group: workloads that go on in the background would disturb the next measurement
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -26,6 +27,8 @@ from tools.processes.orders import OrderedEndError, orders_held
 __all__ = ["Child", "Ended", "first_ended", "run_child"]
 
 GRACE_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 86_400.0
+"""How long is polled at once, since the system takes no more than 24 days."""
 
 F001 = code(
     "F001",
@@ -216,9 +219,7 @@ class Child:
     def _over(self, seconds: float | None) -> bool:
         """Whether it ended within so many seconds; it is not waited for here."""
         if self._pidfd is not None:
-            poll = select.poll()
-            poll.register(self._pidfd, select.POLLIN)
-            return bool(poll.poll(None if seconds is None else max(seconds, 0) * 1000))
+            return _readable([self._pidfd], seconds)
         limit = None if seconds is None else time.monotonic() + seconds
         while (
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
@@ -234,6 +235,20 @@ def _handle(pid: int) -> int | None:
     with suppress(AttributeError, OSError):  # not on macOS; or no number is free
         return os.pidfd_open(pid)
     return None
+
+
+def _readable(handles: Sequence[int], seconds: float | None) -> bool:
+    """Wait until one of several handles tells something, however long that takes."""
+    limit = math.inf if seconds is None else time.monotonic() + max(seconds, 0)
+    poll = select.poll()
+    for handle in handles:
+        poll.register(handle, select.POLLIN)
+    left = limit if seconds is None else max(seconds, 0)
+    while not poll.poll(min(left, _POLL_SECONDS) * 1000):
+        left = limit - time.monotonic()
+        if left <= 0:
+            return False
+    return True
 
 
 def first_ended(
@@ -266,10 +281,7 @@ def _wait_for_any(children: Sequence[Child], seconds: float | None) -> None:
     if len(handles) < len(known):
         time.sleep(0.005 if seconds is None else min(0.005, seconds))
         return
-    poll = select.poll()
-    for handle in handles:
-        poll.register(handle, select.POLLIN)
-    poll.poll(None if seconds is None else max(seconds, 0) * 1000)
+    _readable(handles, seconds)
 
 
 def run_child(

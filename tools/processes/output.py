@@ -11,9 +11,12 @@ bounded, whatever is printed: a line without end is cut, and only the last lines
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import select
+import sys
+import termios
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -29,6 +32,7 @@ LINE_BYTES: Final = 4096
 LOG_BYTES: Final = 16 << 20
 """When a log is put aside as `<name>.1` and begun anew."""
 TAIL_LINES: Final = 200
+_PIECE: Final = 1 << 16
 
 F002 = code(
     "F002",
@@ -104,24 +108,32 @@ class Output:
         last = False
         while not last:
             last = any(at == self._enough for at, _ in poll.poll())
-            last = self._take_all() or last
+            # At the end so much as is there now: someone else may print for ever.
+            last = self._take(self._held() if last else _PIECE) or last
         if self._rest:
             self._line(self._rest)
             self._rest = b""
 
-    def _take_all(self) -> bool:
+    def _held(self) -> int:
+        """How many bytes the pipe holds."""
+        told = fcntl.ioctl(self._source, termios.FIONREAD, bytes(4))
+        return int.from_bytes(told, sys.byteorder)
+
+    def _take(self, most: int) -> bool:
         """Take what is there; true at the end of the pipe."""
-        while True:
+        while most > 0:
             try:
-                piece = os.read(self._source, 1 << 16)
+                piece = os.read(self._source, min(most, _PIECE))
             except BlockingIOError:
                 return False
             except OSError:
                 return True
             if not piece:
                 return True
+            most -= len(piece)
             self._keep(piece)
             self._split(piece)
+        return False
 
     def _split(self, piece: bytes) -> None:
         *lines, rest = piece.split(b"\n")
