@@ -59,6 +59,18 @@ def test_a_client_runs_while_the_server_is_ready(powerkit: Powerkit) -> None:
     assert not alive(told["service"]["pid"])
 
 
+def test_what_a_client_prints_is_no_part_of_the_json() -> None:
+    run = ("service", "run", "--json", "--while", "--server", "sleep 60")
+    done = subprocess.run(
+        [sys.executable, "-m", "tools", *run, "--", "echo", "hi"],
+        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["client"]["returncode"] == 0
+    assert b"hi\n" in done.stderr
+
+
 def test_the_client_knows_the_service(powerkit: Powerkit, apart: Path) -> None:
     look = (
         "import json, os, sys; state = json.load(open(os.environ["

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from registry.documents.findings import RegistryError
-from tests.services.serving import alive, free_port, server, until
+from tests.services.serving import PYTHON, alive, free_port, server, until
+from tools.services import readiness
 from tools.services.running import Service
 from tools.services.specification import ServiceSpec
 
@@ -81,6 +82,57 @@ def test_who_is_late_is_named_with_what_lacks(tmp_path: Path) -> None:
     assert "answered with status 503" in found[1]
     assert "its last output: hm" in found[1]
     assert not alive(int(pids.read_text()))
+
+
+def test_an_answer_that_never_ends_is_late_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One byte now and then keeps a connection alive, and us from nothing."""
+    monkeypatch.setattr(readiness, "ANSWER_SECONDS", 0.1)
+    drip = (
+        "import socket, sys, time\n"
+        "taker = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+        "while True:\n"
+        "    caller, _ = taker.accept()\n"
+        "    try:\n"
+        "        caller.sendall(sys.argv[2].encode())\n"
+        "        for _ in range(100):\n"
+        "            time.sleep(0.05)\n"
+        "            caller.sendall(b'x')\n"
+        "    except OSError:\n"
+        "        pass\n"
+    )
+    for head, code in (("HTTP/1.1 200 OK\n", None), ("HTTP/1.1 2", "F015")):
+        port = free_port()
+        one = changed(
+            spec(f"http://127.0.0.1:{port}/"),
+            command=(*PYTHON, drip, str(port), head),
+            ready_timeout_seconds=0.5,
+        )
+        begun = time.monotonic()
+        if code is None:
+            with Service(one):
+                pass
+        else:
+            assert refused(one)[0] == code
+        assert time.monotonic() - begun < 4
+
+
+def test_who_speaks_no_http_is_not_ready() -> None:
+    port = free_port()
+    speak = (
+        "import socket, sys\n"
+        "taker = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+        "while True:\n"
+        "    taker.accept()[0].sendall(b'SSH-2.0-x\\r\\n')\n"
+    )
+    one = changed(
+        spec(f"http://127.0.0.1:{port}/"),
+        command=(*PYTHON, speak, str(port)),
+        ready_timeout_seconds=0.5,
+    )
+    kind, what = refused(one)
+    assert (kind, "no HTTP: SSH-2.0-x" in what) == ("F015", True)
 
 
 def test_who_dies_is_named_with_its_last_lines() -> None:

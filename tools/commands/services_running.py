@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_STANDARD_ERROR = 2
+
 F023 = code(
     "F023",
     Severity.ERROR,
@@ -139,6 +141,7 @@ def run(
 
     `service run -- ./server` runs it until it ends, or Ctrl-C or `service stop` come.
     `service run FILE.yaml --while -- ./client` is server and client in one command.
+    With --json, what the client prints goes to standard error.
 
     \b
     Keys of FILE.yaml, of which only `command` must be there:
@@ -222,7 +225,13 @@ def _care(
     trace = None if spec.trace is None else PathProbe(spec.trace)
     ordered = 0
     with orders_unwind(), held_state(state) as held:
-        care = Supervisor(spec, held, say=_say, on_line=_show if echo else None)
+        care = Supervisor(
+            spec,
+            held,
+            say=_say,
+            on_line=_show if echo else None,
+            client_output=_STANDARD_ERROR if json_output else None,
+        )
         try:
             done = care.run(client, time_limit)
         except OrderedEndError as end:

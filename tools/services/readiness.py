@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
@@ -29,6 +30,8 @@ __all__ = [
 PATTERN_CHARACTERS: Final = 512
 ANSWER_SECONDS: Final = 1.0
 """How long one question may take; the server's end is noticed in between."""
+_STATUS_BYTES: Final = 1024
+_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})[ \r\n]")
 
 
 class Seen(Protocol):
@@ -96,9 +99,10 @@ class HttpProbe:
             http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         )
         connection = kind(self.host, self.port, timeout=ANSWER_SECONDS)
+        until = time.monotonic() + ANSWER_SECONDS
         try:
             connection.request("GET", self.target, headers={"Connection": "close"})
-            status = connection.getresponse().status
+            status = _status(connection.sock, until)
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error) or "no answer"
             return f"{self.host}:{self.port}: {why}"
@@ -107,6 +111,33 @@ class HttpProbe:
         if 200 <= status < 400:
             return None
         return f"{self.host}:{self.port} answered with status {status}"
+
+
+def _status(answer: socket.socket, until: float) -> int:
+    """Read the status of an answer, and no more: the rest may never end.
+
+    Args:
+        answer: where it comes from.
+        until: when it must be there, in seconds of the monotonic clock.
+
+    Raises:
+        OSError: it is not there in time.
+        ValueError: it is no answer of a web server.
+    """
+    head = b""
+    while b"\n" not in head and len(head) < _STATUS_BYTES:
+        answer.settimeout(max(until - time.monotonic(), 0.001))
+        piece = answer.recv(_STATUS_BYTES)
+        if not piece:
+            break
+        head += piece
+    found = _STATUS.match(head)
+    if found is None:
+        line = head.partition(b"\n")[0].decode("ascii", "replace").strip()
+        raise ValueError(
+            f"no HTTP: {line[:60]}" if line else "it closed the connection"
+        )
+    return int(found[1])
 
 
 @dataclass(frozen=True, slots=True)

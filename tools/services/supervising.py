@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from registry.documents.findings import (
     Finding,
@@ -65,6 +65,7 @@ class Supervisor:
         *,
         say: Callable[[str], object],
         on_line: Callable[[str], object] | None = None,
+        client_output: IO[bytes] | int | None = None,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         """Describe the work.
@@ -74,6 +75,7 @@ class Supervisor:
             state: the state file, whose lock is held.
             say: told what happens, a line each.
             on_line: called with every line that the server prints, from a thread.
+            client_output: where the client prints to; our standard output if None.
             pause: waits so many seconds before the server is started anew.
         """
         self.spec = spec
@@ -81,6 +83,7 @@ class Supervisor:
         self._state = state
         self._say = say
         self._on_line = on_line
+        self._client_output = client_output
         self._pause = pause
         self._service: Service | None = None
 
@@ -130,7 +133,7 @@ class Supervisor:
         told = dict(os.environ)
         told["POWERKIT_SERVICE_ID"] = service.id
         told["POWERKIT_SERVICE_STATE_FILE"] = str(self._state.path.absolute())
-        with Child(command, env=told) as client:
+        with Child(command, env=told, stdout=self._client_output) as client:
             over = first_ended([client, service.child], time_limit)
             if over is None:
                 ended = client.time_out()
