@@ -41,6 +41,7 @@ class Builtin:
         kind: its class there.
         needs: packages that it computes with.
         label: the workload of the registry's tables that it is like.
+        loads: parts of those packages, which are loaded with them.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Builtin:
     kind: str
     needs: tuple[str, ...]
     label: str = "other"
+    loads: tuple[str, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ class Builtin:
         Raises:
             RegistryError: W001, a package is missing.
         """
-        for package in self.needs:
+        for package in (*self.needs, *self.loads):
             required(package)
         found: type[Work] = getattr(import_module(self.module), self.kind)
         return found
@@ -149,6 +151,7 @@ _ENTRIES: Final = (
         _LEARNING,
         "Boosting",
         _SKLEARN,
+        loads=("sklearn.ensemble",),
     ),
     Builtin(
         "sklearn:kmeans",
@@ -158,6 +161,7 @@ _ENTRIES: Final = (
         _LEARNING,
         "Clustering",
         _SKLEARN,
+        loads=("sklearn.cluster",),
     ),
     Builtin(
         "sklearn:ridge",
@@ -167,6 +171,7 @@ _ENTRIES: Final = (
         _LEARNING,
         "RidgeRegression",
         _SKLEARN,
+        loads=("sklearn.linear_model",),
     ),
     Builtin(
         "onnx",

@@ -130,12 +130,12 @@ def _shapes(
     names = {part for one in inputs for part in one.shape if isinstance(part, str)}
     for name in sorted(extents.keys() - names):
         known = ", ".join(map(shown, sorted(names))) or "none"
-        what = f"no open extent is called {shown(name)!r}; there are: {known}"
+        what = f"no open extent is called '{shown(name)}'; there are: {known}"
         problems.append(finding(W013, str(path), what))
     shapes, total = [], 0
     for one in inputs:
         if one.type not in TYPES:
-            what = f"{shown(one.name)!r} is no tensor of numbers"
+            what = f"'{shown(one.name)}' is no tensor of numbers"
             problems.append(finding(W013, str(path), what))
             continue
         shape = tuple(

@@ -1,4 +1,7 @@
-"""Workloads of scikit-learn: an iteration fits a model and predicts with it."""
+"""Workloads of scikit-learn: an iteration fits a model and predicts with it.
+
+Each loads its own part of scikit-learn only, which takes seconds as a whole.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ from abc import abstractmethod
 from typing import Any, Final
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge
 
 from tools.workloads.work import Work
 
@@ -53,6 +53,8 @@ class Boosting(Fitting):
 
     def estimator(self) -> Any:
         """Return a new model, which never stops early."""
+        from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415
+
         return HistGradientBoostingRegressor(
             max_iter=self.integer("trees"),
             early_stopping=False,
@@ -65,6 +67,8 @@ class Clustering(Fitting):
 
     def estimator(self) -> Any:
         """Return a new model, which starts once."""
+        from sklearn.cluster import KMeans  # noqa: PLC0415
+
         return KMeans(
             n_clusters=self.integer("clusters"),
             n_init=1,
@@ -77,4 +81,6 @@ class RidgeRegression(Fitting):
 
     def estimator(self) -> Any:
         """Return a new model."""
+        from sklearn.linear_model import Ridge  # noqa: PLC0415
+
         return Ridge(solver="cholesky")

@@ -29,8 +29,6 @@ FILE_BYTES: Final = (1 << 31) - 1
 DATA_BYTES: Final = 64 << 30
 """The largest external data."""
 TENSORS: Final = 1_000_000
-DEPTH: Final = 64
-"""The most graphs in each other."""
 SHOWN: Final = 20
 
 W010 = code(
@@ -140,7 +138,7 @@ def _external_bytes(proto: Any, path: Path) -> int:
             continue
         file = _beside(folder, location)
         if isinstance(file, str):
-            what = f"{shown(location)!r} {file}"
+            what = f"'{shown(location)}' {file}"
             problems[location] = finding(W011, str(path), what)
         else:
             sizes[location] = file.stat().st_size
@@ -180,21 +178,20 @@ def _locations(proto: Any) -> Iterator[str]:
 def _tensors(proto: Any) -> Iterator[Any]:
     for function in proto.functions:
         for node in function.node:
-            yield from _of_node(node, 0)
-    yield from _of_graph(proto.graph, 0)
+            yield from _of_node(node)
+    yield from _of_graph(proto.graph)
 
 
-def _of_graph(graph: Any, depth: int) -> Iterator[Any]:
-    if depth > DEPTH:
-        raise RegistryError(finding(W012, "-", f"more than {DEPTH} graphs in a graph"))
+def _of_graph(graph: Any) -> Iterator[Any]:
+    """Yield a graph's tensors; protocol buffers bound how deep graphs lie in graphs."""
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
     for node in graph.node:
-        yield from _of_node(node, depth)
+        yield from _of_node(node)
 
 
-def _of_node(node: Any, depth: int) -> Iterator[Any]:
+def _of_node(node: Any) -> Iterator[Any]:
     for attribute in node.attribute:
         yield from (attribute.t, *attribute.tensors)
         for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
@@ -203,4 +200,4 @@ def _of_node(node: Any, depth: int) -> Iterator[Any]:
             *([attribute.g] if attribute.HasField("g") else ()),
             *attribute.graphs,
         ):
-            yield from _of_graph(graph, depth + 1)
+            yield from _of_graph(graph)

@@ -101,7 +101,7 @@ def read_values(
     for number, part in enumerate(parts):
         place, value = _placed(parameters, number, part)
         if place not in known:
-            what = f"{shown(part)!r} is none of {', '.join(known)}"
+            what = f"'{shown(part)}' is none of {', '.join(known)}"
             problems.append(finding(W003, name, what))
         elif place in told:
             problems.append(finding(W003, name, f"{place} is given twice"))

@@ -136,7 +136,7 @@ def read_input(text: str, network: Architecture) -> tuple[int, ...]:
     if match := _SIZE.fullmatch(text):
         high = None if match[2] is None else int(match[2])
         return _bounded(network, text, int(match[1]), high)
-    raise RegistryError(finding(W022, network.name, f"{shown(text)!r} is no size"))
+    raise RegistryError(finding(W022, network.name, f"'{shown(text)}' is no size"))
 
 
 def trims_inputs(network: Architecture, *, screens: bool) -> list[str]:
