@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.gate import terminal
-from tools.commands.bench_options import Form
+from tools.commands.forms import Form, Format
+from tools.commands.groups import group
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -23,12 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "convert", "fetch", "list_", "schema", "verify"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Fetch models and data by manifests.",
-    rich_markup_mode=None,
-)
+app = group("Fetch models and data by manifests.")
 
 Names = Annotated[
     list[str] | None,
@@ -62,9 +58,6 @@ Directory = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, max=64, help="How many files at once.")]
-Format = Annotated[
-    Form, typer.Option("--format", "-f", help="Print a table, csv, json or md.")
-]
 
 
 @app.command("list")
@@ -215,7 +208,7 @@ def _print_kept(
 ) -> None:
     """Print assets and their states, after what is wrong with them."""
     from registry.gate.report import print_findings
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     table = [_row(one) for one in rows]
     if form is not Form.JSON:

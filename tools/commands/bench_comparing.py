@@ -15,7 +15,8 @@ from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_compare_options import Combined, Comparing
 from tools.commands.bench_grouping import grouped
-from tools.commands.bench_options import Conditions, Form, Format, Outlet, What
+from tools.commands.bench_options import Conditions, Outlet, What
+from tools.commands.forms import Form, Format
 
 if TYPE_CHECKING:
     from tools.experiments.comparison import Comparison
@@ -268,7 +269,7 @@ def _show(
     result: Comparison, place: Place | None, form: Form, traces: Sequence[str]
 ) -> None:
     from registry.gate.report import print_findings
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     energy = any(row.energy is not None for row in result.rows)
     rows = [

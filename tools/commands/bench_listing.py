@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tools.commands.bench_options import Form, Format
+from tools.commands.forms import Form, Format
 
 __all__ = ["list_runs", "plot", "report", "schema"]
 
@@ -51,7 +51,7 @@ def list_runs(
 ) -> None:
     """List runs, the oldest first."""
     from tools.commands.bench_running import shown_run
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
     from tools.experiments.record import read_runs
 
     runs = [one for one in read_runs(folder) if not failed or not one.accepted]

@@ -12,8 +12,9 @@ import typer
 from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_grouping import grouped
-from tools.commands.bench_options import Conditions, Form, Format, Outlet, What
+from tools.commands.bench_options import Conditions, Outlet, What
 from tools.commands.bench_running import publish_results, watched
+from tools.commands.forms import Form, Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,7 +208,7 @@ def _row(
 
 
 def _show(done: Sequence[Done], read: Matrix, place: Place, form: Form) -> None:
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     document = {
         "schema": "matrix-result/1",
@@ -235,7 +236,7 @@ def _show(done: Sequence[Done], read: Matrix, place: Place, form: Form) -> None:
 
 
 def _show_plan(planned: Sequence[Task], read: Matrix, form: Form) -> None:
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
     from tools.experiments.launching import prepare
 
     counts = [len(prepare(task.spec).orders) for task in planned]

@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["Conditions", "Form", "Format", "Outlet", "What"]
-
-
-class Form(StrEnum):
-    """How a table is printed."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    MD = "md"
-
-
-Format = Annotated[
-    Form, typer.Option("--format", "-f", help="Print a table, csv, json or md.")
-]
+__all__ = ["Conditions", "Outlet", "What"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

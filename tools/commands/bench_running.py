@@ -10,8 +10,9 @@ import typer
 from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_grouping import grouped
-from tools.commands.bench_options import Conditions, Form, Format, Outlet, What
-from tools.commands.ordered_ends import OrderedEndError, orders_unwind
+from tools.commands.bench_options import Conditions, Outlet, What
+from tools.commands.forms import Form, Format
+from tools.processes.orders import OrderedEndError, orders_unwind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,7 +180,7 @@ def _ended(one: Run) -> str:
 def _show(
     runs: Sequence[Run], place: Place, form: Form, more: Mapping[str, Any]
 ) -> None:
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     failed = sum(not one.accepted for one in runs)
     document = {
@@ -199,7 +200,7 @@ def _show(
 
 
 def _show_plan(launch: Launch, form: Form) -> None:
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     document = launch.document()
     rows = [

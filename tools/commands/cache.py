@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tools.commands.bench_options import Form
 from tools.commands.cache_tables import Cell, print_cells
+from tools.commands.forms import Form
+from tools.commands.groups import group
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -22,11 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "simulate"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Simulate eviction of models from memory.",
-    rich_markup_mode=None,
-)
+app = group("Simulate eviction of models from memory.")
 
 HEAT_MAP = ("share=0.1:1.0:0.1", "concurrency=1:10")
 """What TRIMS's experiment of that name varies (scripts/dist_heatmap.csv)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tools.commands.bench_options import Form
+from tools.commands.forms import Form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def print_cells(
     output: Path | None,
 ) -> None:
     """Print all simulations in one form, or write them to a file, whole or not."""
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
 
     document = {
         "schema": "cache-simulation/1",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tools.commands.groups import group
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -17,12 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "import_", "path", "schema", "show"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Show settings and where they are from.",
-    rich_markup_mode=None,
-)
+app = group("Show settings and where they are from.")
 
 
 @app.command()

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+
+from tools.commands.groups import ListingGroup
 
 __all__ = ["LAZY", "Lazy", "LazyGroup"]
 
@@ -39,7 +40,7 @@ LAZY: Final[dict[str, Lazy]] = {
 }
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(ListingGroup):
     """A group that imports its subcommands by name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -53,13 +54,8 @@ class LazyGroup(TyperGroup):
         app: typer.Typer = import_module(LAZY[cmd_name].module).app
         return typer.main.get_command(app)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of subcommands without importing the lazy ones."""
-        rows = []
-        for name in self.list_commands(ctx):
-            if name in LAZY:
-                rows.append((name, LAZY[name].about))
-            elif (command := self.get_command(ctx, name)) is not None:
-                rows.append((name, command.get_short_help_str(limit=200)))
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+    def about(self, ctx: Any, name: str) -> str | None:
+        """What the table says of a lazy subcommand, which is not imported for that."""
+        if name in LAZY:
+            return LAZY[name].about
+        return super().about(ctx, name)

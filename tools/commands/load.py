@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from tools.commands.forms import Form, Format
+from tools.commands.groups import group
 from tools.commands.load_running import run
 
 if TYPE_CHECKING:
@@ -17,11 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "plan", "show"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Plan and run load on a system under test.",
-    rich_markup_mode=None,
-)
+app = group("Plan and run load on a system under test.")
 
 
 class Weights(StrEnum):
@@ -44,15 +42,6 @@ class Wanted(TypedDict):
     shuffle_ranks: bool
     drawn_weights: bool
     trims_compatible: bool
-
-
-class Form(StrEnum):
-    """Forms of output."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    MD = "md"
 
 
 @app.command()
@@ -169,7 +158,7 @@ def plan(
 @app.command()
 def show(
     plan: Annotated[Path, typer.Argument(help="A plan's file.")],
-    form: Annotated[Form, typer.Option("--format", help="Of the output.")] = Form.TABLE,
+    form: Format = Form.TABLE,
     *,
     json_output: Annotated[
         bool, typer.Option("--json", help="The same as --format json.")

@@ -15,7 +15,7 @@ import typer
 
 from registry.gate import terminal
 from tools.commands.after_dashes import CommandAfterDashes, after_dashes
-from tools.commands.ordered_ends import OrderedEndError, orders_unwind
+from tools.processes.orders import OrderedEndError, orders_unwind
 
 if TYPE_CHECKING:
     from tools.processes.child import Ended

@@ -12,6 +12,7 @@ from registry.documents.findings import shown
 from registry.documents.limits import MESSAGE_CHARACTERS
 from registry.gate import terminal
 from tools.commands.after_dashes import CommandAfterDashes
+from tools.commands.groups import group
 from tools.commands.service_options import State
 from tools.commands.services_building import build
 from tools.commands.services_running import run
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "status", "stop"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Build, start and watch a server under test.",
-    rich_markup_mode=None,
-)
+app = group("Build, start and watch a server under test.")
 
 app.command(cls=CommandAfterDashes)(run)
 app.command(cls=CommandAfterDashes)(watch)

@@ -6,17 +6,12 @@ is called.
 
 from __future__ import annotations
 
-import typer
-
 from tools.commands import traces_combining, traces_conversion, traces_summaries
+from tools.commands.groups import group
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Read, combine and summarise Chrome traces.",
-    rich_markup_mode=None,
-)
+app = group("Read, combine and summarise Chrome traces.")
 app.command("combine")(traces_combining.combine)
 app.command("validate")(traces_combining.validate)
 app.command("import")(traces_conversion.import_)

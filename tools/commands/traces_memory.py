@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from registry.documents.findings import Finding, RegistryError
-from tools.commands.bench_tables import as_csv, as_markdown
+from tools.commands.tables import as_csv, as_markdown
 from tools.commands.traces_output import opened, print_rows
 from tools.commands.traces_reading import each_file, files_of
 from tools.traces.allocations import Calls

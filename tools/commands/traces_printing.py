@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from registry.documents.findings import shown
-from tools.commands.bench_tables import as_csv, as_markdown
+from tools.commands.tables import as_csv, as_markdown
 from tools.commands.traces_output import (
     CELL_CHARACTERS,
     milliseconds,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tools.commands.bench_options import Form, Format
+from tools.commands.forms import Form, Format
+from tools.commands.groups import group
 from tools.commands.workload_scaling import scale
 from tools.options import Json
 
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "list_", "run"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Workloads that come with the kit, and large models to measure with.",
-    rich_markup_mode=None,
-)
+app = group("Workloads that come with the kit, and large models to measure with.")
 app.command("scale")(scale)
 
 
@@ -40,7 +37,7 @@ class When(StrEnum):
 @app.command("list")
 def list_(form: Format = Form.TABLE, *, json_output: Json = False) -> None:
     """Say which workloads there are, and which of them can run here."""
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
     from tools.workloads.catalogue import BUILTINS
 
     rows = [_row(one) for one in BUILTINS.values()]
@@ -188,7 +185,7 @@ def run(
 
 
 def _print(document: Mapping[str, Any], *, json_output: bool) -> None:
-    from tools.commands.bench_tables import cell, print_table
+    from tools.commands.tables import cell, print_table
 
     if json_output:
         print_table([], Form.JSON, document)

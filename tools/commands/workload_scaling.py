@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tools.commands.bench_options import Form, Format
+from tools.commands.forms import Form, Format
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def scale(
     Names have height and width, as TRIMS's do: large_alexnet_480x640 takes 640x480.
     """
     from registry.gate.progress import progress_line
-    from tools.commands.bench_tables import print_table
+    from tools.commands.tables import print_table
     from tools.commands.workload_models import Place, refuse, write_model
     from tools.workloads.networks.catalogue import ARCHITECTURES
     from tools.workloads.networks.layers import Scale

@@ -1,4 +1,4 @@
-"""Tables as `powerkit bench` prints them: for people, as CSV, JSON or Markdown."""
+"""Tables as subcommands print them: for people, as CSV, JSON or Markdown."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.commands.bench_options import Form
+from tools.commands.forms import Form
 
-__all__ = ["Row", "cell", "print_table"]
+__all__ = ["Row", "as_csv", "as_markdown", "cell", "print_table"]
 
 Row = Mapping[str, Any]
 
