@@ -5,7 +5,6 @@ Heavy packages load inside the subcommand that needs them, so `--help` stays fas
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -15,6 +14,7 @@ import typer
 from registry import __version__
 from registry.documents.limits import FILE_BYTES
 from registry.gate import terminal
+from tools.commands.groups import group
 from tools.commands.lazy import LazyGroup
 from tools.commands.submitting import submit
 from tools.dialogue import agreed, next_step, passphrase, say
@@ -59,6 +59,7 @@ from tools.options import (
     Words,
     Yes,
 )
+from tools.processes.orders import orders_unwind
 
 if TYPE_CHECKING:
     from tools.bundles.draft import Draft
@@ -72,20 +73,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-import_app = typer.Typer(
-    no_args_is_help=True,
-    help="Make bundles of what others recorded or published.",
-    rich_markup_mode=None,
-)
+import_app = group("Make bundles of what others recorded or published.")
 app.add_typer(import_app, name="import")
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # An ordered end unwinds, so that nothing half-made stays behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     json_output = terminal.wants_json(sys.argv[1:])
-    sys.exit(terminal.run(app, json_output=json_output))
+    # An ordered end unwinds, so that nothing half-made stays behind.
+    with orders_unwind():
+        code = terminal.run(app, json_output=json_output)
+    sys.exit(code)
 
 
 @app.callback(invoke_without_command=True)

@@ -20,8 +20,10 @@ __all__ = ["OrderedEndError", "orders_held", "orders_unwind"]
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class OrderedEndError(BaseException):
-    """Somebody asked this command to end; no error, so nothing else catches it.
+class OrderedEndError(SystemExit):
+    """Somebody asked this command to end: it leaves with 128 plus the signal's number.
+
+    It is no error, so nothing else catches it; event loops let it through.
 
     Attributes:
         sign: the number of the signal.
@@ -30,7 +32,7 @@ class OrderedEndError(BaseException):
 
     def __init__(self, sign: int) -> None:
         """Take the signal's number."""
-        super().__init__(sign)
+        super().__init__(128 + sign)
         self.sign = sign
 
 
