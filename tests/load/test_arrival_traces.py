@@ -201,3 +201,10 @@ def test_no_trace_raises_anything_but_findings(
     path.write_bytes(data)
     found, findings = outcome(lambda: read_arrivals(Replay(path, column, None, event)))
     assert (found is None) is bool(findings)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
+def test_an_endless_file_is_refused() -> None:
+    with pytest.raises(RegistryError) as error:
+        read_arrivals(Replay(Path("/dev/zero")))
+    assert "bytes in a line" in error.value.findings[0].what

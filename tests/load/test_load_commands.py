@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -255,8 +256,9 @@ def test_run_refuses_before_it_begins(
     assert not Path("result.json").exists()
 
 
-def test_a_run_that_is_terminated_leaves_what_it_has(
-    powerkit: Powerkit, folder: Path
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_what_it_has(
+    powerkit: Powerkit, folder: Path, sign: signal.Signals
 ) -> None:
     planned(
         powerkit,
@@ -276,7 +278,7 @@ def test_a_run_that_is_terminated_leaves_what_it_has(
         while not Path("begun").exists():
             assert time.monotonic() < limit
             time.sleep(0.02)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(sign)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert b"it ended early: interrupted" in out
@@ -284,6 +286,52 @@ def test_a_run_that_is_terminated_leaves_what_it_has(
     assert (facts["interrupted"], facts["valid"]) == (True, False)
     assert 0 < facts["samples"] < 3000
     assert facts["unfinished"] == 0
+
+
+def test_a_signal_that_is_ignored_stays_so(powerkit: Powerkit, folder: Path) -> None:
+    """As SIGHUP is under nohup."""
+    planned(powerkit, "--items", 1, "--popularity", "equal", "-n", 3)
+    (folder / "hanging_up_of_this_test.py").write_text(
+        "import os, signal\ndef ask(item): os.kill(os.getpid(), signal.SIGHUP)\n"
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        sut = "python:hanging_up_of_this_test:ask"
+        done = powerkit("load", "run", "plan.jsonl", "--sut", sut)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert done.code == 0
+
+
+def test_the_digest_of_a_plan_from_a_pipe(powerkit: Powerkit) -> None:
+    planned(powerkit, "--items", "a,b", "-n", 3, "--popularity", "equal")
+    data = Path("plan.jsonl").read_bytes()
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "tools", "load", "run", "--json", "/dev/stdin"),
+            *("--sut", "python:sut_of_this_test:ask"),
+        ],
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{Path.cwd()}"},
+        input=data,
+        capture_output=True,
+        check=True,
+    )
+    told = json.loads(done.stdout)["plan"]
+    assert told == {"file": "stdin", "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def test_what_a_function_prints_is_no_part_of_the_json(
+    powerkit: Powerkit, folder: Path
+) -> None:
+    planned(powerkit, "--items", 2)
+    (folder / "talking_of_this_test.py").write_text(
+        "print('loaded')\ndef ask(item): print('asked')\n"
+    )
+    sut = "python:talking_of_this_test:ask"
+    done = powerkit("load", "run", "plan.jsonl", "--sut", sut, "--json")
+    assert json.loads(done.out)["samples"] == 2
+    assert done.err.splitlines() == ["loaded", "asked", "asked"]
 
 
 def test_an_interruption_in_process_gives_the_signals_back(

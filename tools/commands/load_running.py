@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -96,18 +98,18 @@ def run(
 ) -> None:
     """Run a plan, and measure latencies from when each request was due.
 
-    SIGINT ends it early; what was measured until then is written, as interrupted.
+    Ctrl-C ends it early; what was measured until then is written, as interrupted.
     """
     from registry.gate.progress import progress_line
-    from tools.load.plan import read_plan
+    from tools.load.plan import read_plan_and_digest
     from tools.load.request_trace import write_trace
-    from tools.load.results import as_lines, digest, result, write_result
+    from tools.load.results import as_lines, result, write_result
     from tools.load.running import run_plan
     from tools.load.scenarios import Demands, Limits, settings_for
     from tools.load.targets.opening import open_target
 
     _refuse_unwritable(output, trace)
-    made = read_plan(plan)
+    made, digest = read_plan_and_digest(plan)
     limits = Limits(
         scenario=None if scenario is None else scenario.value,
         samples=samples_per_query,
@@ -120,16 +122,18 @@ def run(
     )
     demands = Demands(rate_tolerance, error_share, target_latency)
     settings = settings_for(made, limits, demands)
-    target = open_target(
-        sut,
-        most=settings.at_once,
-        seconds=timeout,
-        body=None if body is None else _text(body),
-        kind=content_type,
-    )
-    with progress_line(hidden=json_output) as progress:
-        ran = run_plan(made, target, settings, progress=progress)
-    names = {"plan": {"file": plan.name, "sha256": digest(plan)}, "sut": _named(sut)}
+    # What the system under test prints is no part of a document.
+    with redirect_stdout(sys.stderr) if json_output else nullcontext():
+        target = open_target(
+            sut,
+            most=settings.at_once,
+            seconds=timeout,
+            body=None if body is None else _text(body),
+            kind=content_type,
+        )
+        with progress_line(hidden=json_output) as progress:
+            ran = run_plan(made, target, settings, progress=progress)
+    names = {"plan": {"file": plan.name, "sha256": digest}, "sut": _named(sut)}
     facts = result(made, ran, settings, demands, names)
     if trace is not None:
         write_trace(made, ran, trace)

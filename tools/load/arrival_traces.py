@@ -73,8 +73,6 @@ def read_arrivals(replay: Replay) -> tuple[Integers, dict[str, Any]]:
     path = replay.path
     facts: dict[str, Any] = {"file": path.name}
     with path.open("rb") as file:
-        facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
-        file.seek(0)
         head = file.read(64).lstrip()
         file.seek(0)
         if replay.event is not None:
@@ -83,6 +81,8 @@ def read_arrivals(replay: Replay) -> tuple[Integers, dict[str, Any]]:
             times = _planned(replay, facts)
         else:
             times = _table(file, head, replay, facts)
+        file.seek(0)  # it has an end, as is known by now
+        facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
     if not times:
         raise RegistryError(finding(Q010, str(path), "there is no arrival in it"))
     return _from_origin(times, replay, facts), facts

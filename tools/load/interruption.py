@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM, caught for as long as a run can end in order."""
+"""Signals that end a run, caught for as long as it can end in order."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ __all__ = ["caught_signals"]
 def caught_signals(
     loop: asyncio.AbstractEventLoop, interrupted: Callable[[], None]
 ) -> Iterator[None]:
-    """Call a function on SIGINT and SIGTERM, and give both back as they were."""
+    """Call a function on Ctrl-C, SIGTERM and a closed terminal.
+
+    All are given back as they were; one that is ignored, as under nohup, stays so.
+    """
     before = {}
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             was = signal.getsignal(number)
+            if was is signal.SIG_IGN:
+                continue
             loop.add_signal_handler(number, interrupted)
             before[number] = was
     except (NotImplementedError, RuntimeError, ValueError):

@@ -14,7 +14,7 @@ in the last of sixteen digits, hardly ever show. A plan's file is what counts.
 from __future__ import annotations
 
 from tools.load.making import make_plan
-from tools.load.plan_file import read_plan, write_plan
+from tools.load.plan_file import read_plan, read_plan_and_digest, write_plan
 from tools.load.requests import Header, Plan, PlanItem, Request, Requests
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "Requests",
     "make_plan",
     "read_plan",
+    "read_plan_and_digest",
     "write_plan",
 ]

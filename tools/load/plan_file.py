@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import tempfile
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -32,7 +33,7 @@ from tools.load.requests import (
     Requests,
 )
 
-__all__ = ["Q009", "read_plan", "write_plan"]
+__all__ = ["Q009", "read_plan", "read_plan_and_digest", "write_plan"]
 
 _HEADER_BYTES: Final = 64 * limits.MIB
 _LINE_BYTES: Final = 4 * limits.KIB
@@ -59,11 +60,22 @@ def read_plan(path: Path) -> Plan:
         RegistryError: Q009, with up to a hundred problems.
         OSError: the file cannot be read.
     """
+    return read_plan_and_digest(path)[0]
+
+
+def read_plan_and_digest(path: Path) -> tuple[Plan, str]:
+    """Read a plan, and the SHA-256 of just these bytes: a pipe can be read once.
+
+    Raises:
+        RegistryError: Q009, with up to a hundred problems.
+        OSError: the file cannot be read.
+    """
+    sha256 = hashlib.sha256()
     with path.open("rb") as file:
-        header = _header(file, path)
+        header = _header(file, path, sha256)
         drawn, times = array("q"), array("q")
         problems: list[Finding] = []
-        for number, what in _lines(file, header, drawn, times):
+        for number, what in _lines(_bounded(file, sha256), header, drawn, times):
             problems.append(finding(Q009, str(path), what, line=number))
             if len(problems) == _SHOWN:
                 break
@@ -74,7 +86,8 @@ def read_plan(path: Path) -> Plan:
         raise RegistryError(problems)
     names = [item.name for item in header.items]
     closed = header.arrivals.kind == "closed"
-    return Plan(header, Requests(names, drawn, None if closed else times))
+    plan = Plan(header, Requests(names, drawn, None if closed else times))
+    return plan, sha256.hexdigest()
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -104,8 +117,9 @@ def _written(requests: Requests) -> Iterator[bytes]:
         yield b'{"i":%d,"t_ns":%b,"item":%b}\n' % (number, when, names[item])
 
 
-def _header(file: BinaryIO, path: Path) -> Header:
+def _header(file: BinaryIO, path: Path, sha256: hashlib._Hash) -> Header:
     line = file.readline(_HEADER_BYTES + 1)
+    sha256.update(line)
     try:
         if len(line) > _HEADER_BYTES:
             what = f"the first line has more than {_HEADER_BYTES} bytes"
@@ -173,14 +187,14 @@ def _bad_items(header: Header) -> Iterator[str]:
 
 
 def _lines(
-    file: BinaryIO, header: Header, drawn: array[int], times: array[int]
+    lines: Iterable[bytes], header: Header, drawn: array[int], times: array[int]
 ) -> Iterator[tuple[int, str]]:
     """Fill the columns; give the numbers of bad lines, and what is wrong with them."""
     index = {item.name: place for place, item in enumerate(header.items)}
     decode = msgspec.json.Decoder(_Line).decode
     closed = header.arrivals.kind == "closed"
     expected, last = 0, 0
-    for number, line in enumerate(_bounded(file), 2):
+    for number, line in enumerate(lines, 2):
         if len(line) > _LINE_BYTES:
             yield number, f"more than {_LINE_BYTES} bytes; the rest is not read"
             return
@@ -209,7 +223,8 @@ def _lines(
             times.append(last)
 
 
-def _bounded(file: BinaryIO) -> Iterator[bytes]:
+def _bounded(file: BinaryIO, sha256: hashlib._Hash) -> Iterator[bytes]:
     """Lines of which no more is read than is allowed."""
     while line := file.readline(_LINE_BYTES + 1):
+        sha256.update(line)
         yield line

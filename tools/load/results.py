@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
@@ -23,7 +22,7 @@ from tools.load.running import Run
 from tools.load.scenarios import Demands, Settings
 from tools.load.streams import Floats, Integers
 
-__all__ = ["as_lines", "digest", "result", "write_result"]
+__all__ = ["as_lines", "result", "write_result"]
 
 _ITEMS: Final = 1000
 """How many items a result tells of, those with the most requests first."""
@@ -97,12 +96,6 @@ def write_result(document: Mapping[str, Any], path: Path) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def as_lines(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -67,7 +67,7 @@ def run_plan(
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Run:
-    """Run a plan to its end, or to SIGINT or SIGTERM; a second one waits for nothing.
+    """Run a plan to its end, or to a signal; a second one waits for nothing.
 
     Args:
         plan: what to ask for, and when.
