@@ -136,10 +136,13 @@ def test_a_size_may_stand_at_the_end_of_a_call(tmp_path: Path) -> None:
         call | {"ph": "B", "ts": 3, "args": {"size": 7, "ptr": 32}},
         call | {"ph": "E", "ts": 4, "args": {"size": 7, "ptr": 32}},  # said before
         call | {"ph": "B", "ts": 5},
+        call | {"ph": "B", "name": "cudaFree", "ts": 6},
+        call | {"ph": "E", "name": "cudaFree", "ts": 7, "args": {"ptr": 16}},
     ]
     use = followed(tmp_path, events)
     (row,) = use.rows
     assert (row.allocations, row.total_bytes, row.peak_ns) == (2, 12, 3000)
+    assert (row.frees, row.unmatched_frees, row.leaked_bytes) == (1, 0, 7)
     assert use.without_end == 1
 
 

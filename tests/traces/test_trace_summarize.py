@@ -261,6 +261,7 @@ def test_a_folder_is_its_traces(powerkit: Powerkit, tmp_path: Path) -> None:
     write(runs / "deep" / "b.json.gz")
     write(runs / "combined-1.json")
     write(runs / "summary.json")
+    write(runs / ".a.json.1f2e.part.json")  # being written, or left behind
     (runs / "run.json").write_text('{"schema": "run/1"}')
     (runs / "samples.csv").write_text("a,b\n")
     done = powerkit("trace", "summarize", runs, "--json")
