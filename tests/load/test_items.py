@@ -31,6 +31,8 @@ def test_a_number_names_items_whose_order_by_name_is_their_own() -> None:
 
 def test_names_with_commas() -> None:
     assert names(read_items(" b, a ,c")) == ["b", "a", "c"]
+    many = [f"model-{number:03}" for number in range(90)]  # longer than a file's name
+    assert names(read_items(",".join(many))) == many
 
 
 @pytest.mark.parametrize(
