@@ -432,6 +432,21 @@ def test_models_of_trims_manifests(bench: Bench, folder: Path) -> None:
     assert bench(*options, "--items", "a", command=echo).code == 2
 
 
+def test_the_setting_describes_what_nothing_else_does(
+    bench: Bench, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POWERKIT_EXPERIMENT_DESCRIPTION", "of the setting")
+    text = "{name: e, %s workloads: [{name: w, command: [true]}]}"
+    own = yaml_file(tmp_path / "own.yaml", text % "description: of the file,")
+    plain = yaml_file(tmp_path / "plain.yaml", text % "")
+    bench("--append", command=("true",))
+    bench("--append", own)
+    bench("--append", plain)
+    bench("--append", "--experiment-description", "of the option", plain)
+    said = [run.description for run in read_runs(folder)]
+    assert said == ["of the setting", "of the file", "of the setting", "of the option"]
+
+
 def test_the_client_of_the_settings_runs_where_it_is_built(
     bench: Bench, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,13 +51,24 @@ def base_spec(spec: Path | None, what: What, command: Sequence[str] | None) -> S
             raise typer.BadParameter(
                 "give either a SPEC, or workloads, items and a command"
             )
-        return changed(read_spec(spec), _SHOWN, _of_what(what))
+        return _described(changed(read_spec(spec), _SHOWN, _of_what(what)))
     workloads = _workloads(what, command)
     if not workloads:
         raise typer.BadParameter("give a SPEC, --workload or a command after --")
     name = what.name or (workloads[0]["name"] if len(workloads) == 1 else "bench")
     said = {key: value for key, value in _of_what(what).items() if value is not None}
-    return spec_of({"name": name, "workloads": workloads} | said, _SHOWN)
+    return _described(spec_of({"name": name, "workloads": workloads} | said, _SHOWN))
+
+
+def _described(spec: Spec) -> Spec:
+    """Give it the description of the settings if it has none of its own."""
+    from tools.experiments.spec import changed
+    from tools.settings.resolved import setting
+
+    if spec.description:
+        return spec
+    text = setting("experiment_description", None)
+    return changed(spec, "experiment_description", {"description": text or None})
 
 
 def _of_what(what: What) -> dict[str, Any]:
