@@ -107,8 +107,8 @@ class Rewriting:
             for event in timed:
                 step(event)
         if self.changes.identities is not None and phases & LINKED_PHASES:
-            for event in timed:
-                if event.ph in LINKED_PHASES and event.id is not UNSET:
+            for event in [one for one in timed if one.ph in LINKED_PHASES]:
+                if event.id is not UNSET:
                     self._link(event)
         if self.changes.shift_ns:
             self._shift(timed)
@@ -127,9 +127,10 @@ class Rewriting:
             return
         if any(new != old for old, new in pids.items()):
             for event in batch:
-                new = pids[event.pid]
-                if new != event.pid:
-                    _move(event, new)
+                if event.tid is UNSET:
+                    _move(event, pids[event.pid])
+                else:
+                    event.pid = pids[event.pid]
 
     def _watch(self, batch: list[Any]) -> None:
         """See whether times are late, by the first and the last event of a batch."""
@@ -233,6 +234,6 @@ class Rewriting:
 
 def _move(event: Any, process: int) -> None:
     """Give an event another process; a missing thread was the old one."""
-    if event.tid is UNSET and type(event.pid) is int:
+    if event.tid is UNSET and type(event.pid) is int and event.pid != process:
         event.tid = Raw(b"%d" % event.pid)
     event.pid = process
