@@ -175,15 +175,17 @@ def energy(counter: float, integral: float) -> dict[str, object]:
             "method": method,
             "series": f"{device}_{method}",
             "joules": value,
+            "seconds": 0.98,
         }
 
     return {
+        "pace": {"interval_ns": 10_000_000},
         "energies": [
             one("package 0", "package", "counter", counter),
             one("package 0", "core", "counter", 1e9),
             one("gpu 0", "gpu", "integral", integral * 2),
             one("gpu 0", "gpu", "counter", integral),
-        ]
+        ],
     }
 
 
@@ -197,6 +199,33 @@ def test_energy_is_that_of_what_does_not_overlap() -> None:
     lacking = energy(100.0, 50.0)
     lacking["energies"][0]["joules"] = None  # type: ignore[index]
     assert joules(sample_run(monitors=lacking)) is None
+
+
+def test_dies_that_may_be_one_are_not_added_up() -> None:
+    monitors = energy(100.0, 50.0)
+    monitors["findings"] = [{"code": "O013", "path": "package 0_counter"}]
+    run = sample_run(monitors=monitors)
+    assert joules(run) is None
+    assert joules(run, "package 0_counter") == 100.0
+
+
+def test_a_counter_that_stood_still_gives_no_energy() -> None:
+    monitors = energy(100.0, 50.0)
+    monitors["findings"] = [{"code": "O011", "path": "package 0_counter"}]
+    run = sample_run(monitors=monitors)
+    assert joules(run) is None
+    assert joules(run, "package 0_counter") is None
+    assert joules(run, "gpu 0_counter") == 50.0
+
+
+def test_energy_of_a_part_of_a_run_is_not_that_of_the_run() -> None:
+    monitors = energy(100.0, 50.0)
+    assert joules(sample_run(monitors=monitors, wall_seconds=1.02)) == 150.0
+    half = sample_run(monitors=monitors, wall_seconds=2.0)
+    assert joules(half) is None
+    assert joules(half, "gpu 0_counter") is None
+    monitors["pace"] = {"interval_ns": 500_000_000}
+    assert joules(sample_run(monitors=monitors, wall_seconds=2.0)) == 150.0
 
 
 def test_energy_is_compared_where_every_run_has_it() -> None:

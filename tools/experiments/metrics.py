@@ -13,6 +13,12 @@ __all__ = ["ENERGY", "NAMES", "Metric", "joules", "metric"]
 
 _APART: Final = frozenset({"package", "dram", "gpu"})
 """Coverages that do not contain each other."""
+_STUCK: Final = "O011"
+_MIRRORED: Final = "O013"
+"""Findings of monitors that forbid to use an energy, or to add several up."""
+_UNCOVERED_SHARE: Final = 0.05
+_UNCOVERED_SAMPLES: Final = 3
+"""Sources are read one after the other, so none covers a short run to its very ends."""
 
 UNKNOWN = code(
     "B041",
@@ -44,6 +50,8 @@ def joules(run: Run, column: str | None = None) -> float | None:
     """Return the energy of a run, or None if it is not known.
 
     Counters are those of the machine: of runs that went on side by side none is known.
+    Neither is one that was not read during nearly the whole run or that stood still,
+    nor a sum in which dies may show one counter twice.
 
     Args:
         run: the run.
@@ -56,20 +64,45 @@ def joules(run: Run, column: str | None = None) -> float | None:
     listed = run.monitors.get("energies")
     energies = [one for one in listed or () if isinstance(one, dict)]
     if column is not None:
-        return next((_number(e) for e in energies if e.get("series") == column), None)
+        return next(
+            (_number(one, run) for one in energies if one.get("series") == column), None
+        )
+    if _found(run, _MIRRORED):
+        return None
     best: dict[tuple[object, object], dict[str, Any]] = {}
     for one in energies:
         key = one.get("device"), one.get("coverage")
         if key[1] in _APART and (key not in best or one.get("method") == "counter"):
             best[key] = one
-    parts = [_number(one) for one in best.values()]
+    parts = [_number(one, run) for one in best.values()]
     known = [part for part in parts if part is not None]
     return sum(known) if known and len(known) == len(parts) else None
 
 
-def _number(energy: dict[str, Any]) -> float | None:
+def _number(energy: dict[str, Any], run: Run) -> float | None:
+    """Take an energy if it is that of the whole run."""
     value = energy.get("joules")
-    return float(value) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or not _covers(energy, run):
+        return None
+    return None if energy.get("series") in _found(run, _STUCK) else float(value)
+
+
+def _covers(energy: dict[str, Any], run: Run) -> bool:
+    """Whether readings lasted as long as the run: a source may fail meanwhile."""
+    seconds = energy.get("seconds")
+    if not isinstance(seconds, int | float):
+        return False
+    pace = run.monitors.get("pace")
+    interval = pace.get("interval_ns", 0) / 1e9 if isinstance(pace, dict) else 0
+    allowed = _UNCOVERED_SHARE * run.wall_seconds, _UNCOVERED_SAMPLES * interval
+    return bool(run.wall_seconds - seconds <= max(allowed))
+
+
+def _found(run: Run, code_id: str) -> set[object]:
+    """Return the series that monitors say this of."""
+    listed = run.monitors.get("findings")
+    found = [one for one in listed or () if isinstance(one, dict)]
+    return {one.get("path") for one in found if one.get("code") == code_id}
 
 
 _PLAIN: Final[dict[str, Metric]] = {
