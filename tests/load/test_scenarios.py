@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 from registry.documents.findings import RegistryError
 from tests.load.test_open_loop import NAMES, ran
 from tests.load.virtual_time import EPOCH_NS, Server, VirtualTime
+from tools.load.judging import Query, bound
+from tools.load.latencies import allowed_over
 from tools.load.plan import make_plan
 from tools.load.results import as_lines, result
 from tools.load.running import run_plan
-from tools.load.scenarios import Demands, Limits, settings_for
+from tools.load.scenarios import Demands, Limits, Scenario, settings_for
 from tools.load.targets.answers import Answer
 
 ONE = make_plan(["a", "b"], "zipf", "closed:concurrency=1", requests=100)
@@ -31,6 +34,32 @@ def test_single_stream_sends_the_next_when_the_last_has_ended() -> None:
     assert facts["latency_bound"]["percentile"] == 0.90
     assert facts["latency_bound"]["seconds"] == pytest.approx(0.02, abs=1e-6)
     assert facts["valid"]
+
+
+def test_failed_queries_count_as_the_slowest_in_what_is_proven() -> None:
+    """Or a service that fails early would prove any latency."""
+    plan = make_plan(["a"], "equal", requests=700)
+    wanted = Limits(scenario="single-stream")
+    for failed, seconds in ((0, 0.02), (49, 0.02), (69, None), (700, None)):
+        fails = ["no"] * failed + [None] * (700 - failed)
+        _, facts = ran(plan, Server(0.02, error=fails.__getitem__), wanted)
+        bound = facts["latency_bound"]
+        assert bound["queries"] == 700
+        assert bound["seconds"] == (seconds and pytest.approx(seconds, abs=1e-6))
+        if failed and seconds is None:
+            assert bound["queries_needed"] > 700
+            more = bound["queries_needed"] - 700
+            line = f"bound        p90 is not proven: {more} more queries needed"
+            assert line in list(as_lines(facts))
+
+
+def test_the_slowest_that_are_allowed_are_those_that_failed_first() -> None:
+    over = allowed_over(700, 0.90)
+    assert over is not None
+    query = Query(np.arange(1.0, 691.0), 700)
+    proven = bound(query, Scenario.SINGLE_STREAM)
+    assert proven is not None
+    assert proven["seconds"] == 690 - (over - 10)
 
 
 def test_multi_stream_queries_end_with_their_last_sample() -> None:
@@ -137,6 +166,18 @@ def test_a_stream_begins_again_as_well() -> None:
 
 def test_a_plan_without_limits_is_run_once() -> None:
     assert ran(ONE, Server(0.0001))[1]["samples"] == 100
+
+
+def test_an_interruption_is_not_told_as_a_time_limit() -> None:
+    """Which comes while the last answers are awaited."""
+
+    def interrupt(number: int) -> None:
+        if number == 0:
+            signal.raise_signal(signal.SIGTERM)
+
+    run, facts = ran(CONSTANT, Server(1.0, error=interrupt), Limits(time_limit=1.5))
+    assert run.ending == "interrupted"
+    assert facts["interrupted"] is True
 
 
 def test_the_time_limit_ends_a_run() -> None:

@@ -84,17 +84,17 @@ def bound(query: Query, scenario: Scenario) -> dict[str, Any] | None:
     share = scenario.percentile
     if share is None:
         return None
-    needed = queries_needed(0, share)
-    over = allowed_over(len(query.seconds), share)
+    failed = query.count - len(query.seconds)  # as if they were the slowest
+    over = allowed_over(query.count, share)
     seconds = None
-    if over is not None:
-        seconds = float(np.sort(query.seconds)[len(query.seconds) - 1 - over])
+    if over is not None and over >= failed:
+        seconds = float(np.sort(query.seconds)[query.count - 1 - over])
     return {
         "percentile": share,
         "confidence": CONFIDENCE,
         "seconds": seconds,
-        "queries": len(query.seconds),
-        "queries_needed": needed,
+        "queries": query.count,
+        "queries_needed": queries_needed(failed, share),
     }
 
 

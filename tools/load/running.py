@@ -139,8 +139,9 @@ class _Issuer:
         self._stop("interrupted")
 
     def _stop(self, ending: Ending) -> None:
-        """Issue no more."""
-        self.result.ending = ending
+        """Issue no more; an interruption stays one, whatever comes after it."""
+        if self.result.ending != "interrupted":
+            self.result.ending = ending
         self.waiting.clear()
         if self.issuing is not None:
             self.issuing.cancel()
