@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from registry.documents.findings import RegistryError
-from tools.load.targets import web
+from tools.load.targets import programs, web
 from tools.load.targets.answers import Answer, Target, told
 from tools.load.targets.opening import open_target
 from tools.load.targets.workers import Workers
+from tools.processes.child import Child
 
 
 def asked(target: Target, *items: str) -> list[Answer]:
@@ -364,3 +365,32 @@ def test_texts_of_errors_are_bounded_and_printable() -> None:
     )
     assert len(told(ValueError("x" * 900))) == 120
     assert told(Broken()) == "Broken"
+
+
+def test_a_program_that_is_just_starting_does_not_outlive_the_load(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The threads that start programs end with ours, and tell of nothing then."""
+    begun, go_on = threading.Event(), threading.Event()
+    started: list[Child] = []
+
+    class Slow(Child):
+        def __init__(self, command: list[str], **options: Any) -> None:
+            begun.set()
+            go_on.wait(5)
+            super().__init__(command, **options)
+            started.append(self)
+
+    monkeypatch.setattr(programs, "Child", Slow)
+    program = programs.Program("sleep 60", 60)
+    errors: list[str | None] = []
+    thread = threading.Thread(target=lambda: errors.append(program.ask("a")))
+    thread.start()
+    assert begun.wait(5)
+    threading.Timer(0.05, go_on.set).start()
+    program.close()
+    assert len(started) == 1, "it is waited for"
+    thread.join(5)
+    assert errors == ["ended by signal 9"]
+    assert program.ask("b") == "the load was over"
+    assert len(started) == 1

@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -42,7 +43,8 @@ class Program:
             raise RegistryError(finding(Q011, "--sut", "cmd: has no program"))
         self._seconds = seconds
         self._running: set[Child] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._starting = 0
         self._closed = False
 
     def ask(self, item: str) -> str | None:
@@ -54,16 +56,10 @@ class Program:
         command = [part.replace("{item}", item) for part in self.arguments]
         if "\0" in item:
             return "an item's name cannot be an argument"
-        null = subprocess.DEVNULL
-        try:
-            child = Child(command, stdout=null, stderr=null)
-        except RegistryError as error:
-            return shown(error.findings[0].what, ERROR_CHARACTERS)
+        child = self._started(command)
+        if isinstance(child, str):
+            return child
         with child:
-            with self._lock:
-                self._running.add(child)
-                if self._closed:
-                    return "the load was over"
             ended = child.wait(self._seconds) or child.time_out(grace=_GRACE)
             with self._lock:
                 self._running.discard(child)
@@ -73,10 +69,34 @@ class Program:
             return f"ended by signal {-ended.returncode}"
         return f"exit code {ended.returncode}" if ended.returncode else None
 
+    def _started(self, command: Sequence[str]) -> Child | str:
+        """Start it where `close` finds it, or say what went wrong."""
+        with self._lock:
+            if self._closed:
+                return "the load was over"
+            self._starting += 1
+        child = None
+        try:
+            null = subprocess.DEVNULL
+            child = Child(command, stdout=null, stderr=null)
+        except RegistryError as error:
+            return shown(error.findings[0].what, ERROR_CHARACTERS)
+        finally:
+            with self._lock:
+                self._starting -= 1
+                if child is not None:
+                    self._running.add(child)
+                self._lock.notify_all()
+        return child
+
     def close(self) -> None:
-        """Kill what still runs, with all that it started."""
+        """Kill what still runs, with all that it started, and start no more.
+
+        Whoever starts one now is waited for, since it would outlive us.
+        """
         with self._lock:
             self._closed = True
+            self._lock.wait_for(lambda: not self._starting, _GRACE)
             for child in self._running:
                 # Its own thread sees the end and collects it.
                 if child.process.returncode is None:
