@@ -140,7 +140,11 @@ def test_a_begin_that_nothing_ends_is_incomplete(tmp_path: Path) -> None:
     assert (c.count, c.incomplete, c.total, c.mean) == (1, 1, 0, None)
 
 
-def test_async_events_nest_by_their_identity(tmp_path: Path) -> None:
+@pytest.mark.parametrize("spaces", [0, 1, 100])
+def test_async_events_nest_by_their_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spaces: int
+) -> None:
+    monkeypatch.setattr("tools.traces.gathering.SPACES", spaces)
     key = {"cat": "c", "id": 1, "tid": 1}
     local = {"cat": "c", "id2": {"local": "0x1"}, "tid": 1, "name": "l"}
     events = [
@@ -154,6 +158,10 @@ def test_async_events_nest_by_their_identity(tmp_path: Path) -> None:
         local | {"ph": "b", "pid": 2, "ts": 1},
         local | {"ph": "e", "pid": 1, "ts": 10},
         local | {"ph": "e", "pid": 2, "ts": 21},
+        key | {"ph": "b", "name": "text", "id": "x1", "pid": 1, "ts": 0},
+        key | {"ph": "b", "name": "text", "id": "x2", "pid": 1, "ts": 1},
+        key | {"ph": "e", "name": "text", "id": "x1", "pid": 1, "ts": 2},
+        key | {"ph": "e", "name": "text", "id": "x2", "pid": 1, "ts": 5},
         key | {"ph": "S", "name": "old", "pid": 1, "ts": 0},
         key | {"ph": "T", "name": "old", "pid": 1, "ts": 1},
         key | {"ph": "F", "name": "old", "pid": 1, "ts": 3},
@@ -167,8 +175,9 @@ def test_async_events_nest_by_their_identity(tmp_path: Path) -> None:
         "out": (1, 9000, 6000),
         "in": (2, 4000, 4000),
         "l": (2, 30_000, 30_000),
+        "text": (2, 6000, 6000),
         "old": (1, 3000, 3000),
     }
     assert summary.statistics() == []
     assert one.troubles.unmatched_ends == one.troubles.unclosed == 0
-    assert one.phases == {"b": 5, "e": 5, "S": 1, "T": 1, "F": 1}
+    assert one.phases == {"b": 7, "e": 7, "S": 1, "T": 1, "F": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 from tools.traces.counters import Counters
 from tools.traces.flows import Flows
@@ -20,6 +20,10 @@ PHASES: Final = 64
 PHASE_CHARACTERS: Final = 20
 OTHER: Final = "(other)"
 INSTANTS: Final = ("i", "I", "R", "n")
+NUMBERS: Final = 1 << 48
+"""Identities below are numbers of their own; others are hashed."""
+SPACES: Final = 1 << 14
+"""How many name spaces of such identities are told apart without hashing."""
 KNOWN: Final = frozenset("BEXiIRCbneSTpFstfPNODMVvc()")
 NAME_CHARACTERS: Final = 200
 
@@ -81,6 +85,7 @@ class Gathered:
         self.phases: Counter[str] = Counter()
         self.unknown_phases = 0
         self.instants: Counter[int] = Counter()
+        self._spaces: dict[tuple[object, ...], int] = {}
         self.process_names: dict[int | str, str] = {}
         self.thread_names: dict[Place, str] = {}
 
@@ -144,15 +149,22 @@ class Gathered:
 
     def _key(self, event: Event) -> int:
         """What an asynchronous event belongs to; the same number in every run."""
-        whose, pid = event.id, None
-        given = decoded_raw(event.id2)
-        if isinstance(given, dict):
+        whose: Any = event.id
+        pid: int | str | None = None
+        if len(event.id2) and isinstance(given := decoded_raw(event.id2), dict):
             # An identity may be that of its process only, or of all.
             pid = self._place(event)[0] if "local" in given else None
             whose = given.get("global" if pid is None else "local")
         # Older ones belong together by their name too; newer ones are nested.
         named = event.name if event.ph in "SF" else None
-        key = repr((named, event.cat, event.scope, pid, identity(whose)))
-        text = key.encode("utf-8", "replace")
-        digest = hashlib.blake2b(text, digest_size=8).digest()
-        return int.from_bytes(digest, "little", signed=True)
+        number, space = identity(whose), (event.cat, named, event.scope, pid)
+        if type(number) is int and 0 <= number < NUMBERS:
+            if len(self._spaces) < SPACES:
+                return (
+                    self._spaces.setdefault(space, len(self._spaces)) * NUMBERS + number
+                )
+            if space in self._spaces:
+                return self._spaces[space] * NUMBERS + number
+        key = repr((number, space)).encode("utf-8", "replace")
+        digest = hashlib.blake2b(key, digest_size=8).digest()
+        return -1 - int.from_bytes(digest, "little") // 2
