@@ -30,6 +30,9 @@ GOLDEN = "f2bf41caee49301ebd0b9bfce794d57721a3d50314639b35e50da5e212c93096"
 def answers(path: Path, network: Network, batch: int = 2) -> np.ndarray[Any, Any]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.graph_optimization_level = (  # which takes longer than to run once
+        onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    )
     session = onnxruntime.InferenceSession(
         str(path), options, providers=["CPUExecutionProvider"]
     )
@@ -66,6 +69,19 @@ def test_the_bytes_are_those_of_protocol_buffers(model: Path) -> None:
     assert onnx.load_model_from_string(again) == proto
     assert [one.version for one in proto.opset_import] == [17]
     assert proto.ir_version == 8
+
+
+def test_external_data_begins_at_pages(small: Network, tmp_path: Path) -> None:
+    write_network(small, tmp_path / "m.onnx", seed=0, one_file=0)
+    proto = onnx.load(str(tmp_path / "m.onnx"), load_external_data=False)
+    places = [
+        {pair.key: pair.value for pair in one.external_data}
+        for one in proto.graph.initializer
+    ]
+    assert {one["location"] for one in places} == {"m.onnx.data"}
+    assert all(int(one["offset"]) % 4096 == 0 for one in places)
+    lengths = [int(one["length"]) for one in places]
+    assert lengths == [weight.size * 4 for weight in small.weights]
 
 
 def test_equal_seeds_give_equal_bytes(small: Network, tmp_path: Path) -> None:

@@ -106,7 +106,16 @@ def test_external_data_beside_the_model(small: Network, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "location", ["/etc/passwd", "../secret", "a/../../secret", "", None, "..\\secret"]
+    "location",
+    [
+        "/etc/passwd",
+        "../secret",
+        "a/../../secret",
+        "a/../m.onnx",
+        "",
+        None,
+        "..\\secret",
+    ],
 )
 @pytest.mark.parametrize("place", ["initializer", "constant", "subgraph", "sparse"])
 def test_external_data_elsewhere_is_refused(
@@ -135,7 +144,7 @@ def test_external_data_elsewhere_is_refused(
     folder.mkdir()
     (found,) = refusal(saved(folder / "m.onnx", nodes, **graph))
     assert found[0] == "W011"
-    assert "leads out of its folder" in found[1]
+    assert found[1].endswith("leads out of its folder")
 
 
 def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
