@@ -107,9 +107,9 @@ def _findings(
                 found.append(finding(codes.contradiction, path, what, line=line))
             continue
         code, what = _reason(detail["type"], codes), f"{_dotted(location)}: "
-        if code is codes.unknown:
+        if detail["type"] == "extra_forbidden":
             what += "no such field"
-        elif code is codes.missing:
+        elif detail["type"] == "missing":
             what += "the field is missing"
         else:
             got = detail["input"]

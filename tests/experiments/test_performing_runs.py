@@ -84,10 +84,10 @@ def test_a_program_that_is_not_there_is_a_failed_run(tmp_path: Path) -> None:
 def test_a_run_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     program = f"sleep 60 & echo $! > {note}; wait"
-    (run,) = performed(tmp_path / "runs", program, 0.15)
+    (run,) = performed(tmp_path / "runs", program, 0.5)
     assert run.timed_out
-    assert run.problems == ("it was ended after 0.15 s",)
-    assert 0.15 <= run.wall_seconds < 3
+    assert run.problems == ("it was ended after 0.5 s",)
+    assert 0.5 <= run.wall_seconds < 30
     limit = time.monotonic() + 5
     while alive(int(note.read_text())):
         assert time.monotonic() < limit
@@ -108,24 +108,24 @@ def test_what_a_child_says_of_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "code"),
+    ("result", "why"),
     [
-        ('{"phases": {"run": -1}}', "B040"),
-        ('{"phases": [1]}', "B040"),
-        ('{"performance": 1e999}', "B040"),
-        ('{"performance": NaN}', "B002"),
-        ("[1]", "B002"),
-        ("", "B002"),
+        ('{"phases": {"run": -1}}', "B040 result.json: phases.run: Input should be gr"),
+        ('{"phases": [1]}', "B040 result.json: phases: Input should be a valid dict"),
+        ('{"performance": 1e999}', "B040 result.json: performance: Input should be a"),
+        ('{"performance": NaN}', "B002 result.json: NaN is no number of JSON"),
+        ("[1]", "B002 result.json: the top level is no object"),
+        ("", "B002 result.json: Expecting value"),
     ],
 )
 def test_a_result_that_makes_no_sense_is_a_failed_run(
-    tmp_path: Path, result: str, code: str
+    tmp_path: Path, result: str, why: str
 ) -> None:
     program = f"printf '%s' '{result}' > \"$POWERKIT_RESULT_FILE\""
     (run,) = performed(tmp_path, program)
     assert run.returncode == 0
     assert not run.accepted
-    assert run.problems[0].startswith(f"{code} result.json")
+    assert run.problems[0].startswith(why)
 
 
 def test_a_result_that_is_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
@@ -147,15 +147,18 @@ def test_init_is_a_phase_by_itself(tmp_path: Path) -> None:
 
 
 def test_runs_go_side_by_side(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    runs = performed(tmp_path, "sleep 0.1", iterations=6, concurrency=6)
+    # Each waits for all the others, however slow the machine is.
+    there = tmp_path / "there"
+    there.mkdir()
+    program = f"cd {there}; : > $$; until set -- *; [ $# -eq 6 ]; do sleep 0.01; done"
+    runs = performed(tmp_path / "runs", program, iterations=6, concurrency=6)
+    assert all(run.accepted for run in runs)
     spans = sorted(
         (run.started_monotonic_ns, run.started_monotonic_ns + run.wall_seconds * 1e9)
         for run in runs
     )
     assert spans[1][0] < spans[0][1]
     assert max(start for start, _ in spans) < min(end for _, end in spans)
-    assert time.monotonic() - begun < 5
 
 
 def test_warm_ups_and_measured_runs_never_go_on_at_once(tmp_path: Path) -> None:
