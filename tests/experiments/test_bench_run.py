@@ -42,6 +42,17 @@ def test_a_failed_run_ends_with_1_and_is_recorded(bench: Bench, folder: Path) ->
     assert [run.accepted for run in read_runs(folder)] == [True, False, True]
 
 
+def test_a_run_whose_samples_cannot_be_kept_does_not_end_the_others(
+    bench: Bench, folder: Path
+) -> None:
+    # As on a full disk: the file's own name is taken, so nothing can be put there.
+    program = 'mkdir -p "${POWERKIT_RESULT_FILE%/*}/samples.csv/{item}"'
+    done = bench("--items", "a,b", "--monitor", "cpu", command=child(program))
+    assert done.code == 1
+    problems = [run.problems for run in read_runs(folder)]
+    assert problems == [("samples.csv cannot be written: Is a directory",)] * 2
+
+
 def test_json_for_a_program(bench: Bench, folder: Path) -> None:
     done = bench("--json", command=child(reporting(performance=5)))
     document = json.loads(done.out)
@@ -270,6 +281,17 @@ def test_traces_are_kept_and_combined(bench: Bench, folder: Path) -> None:
     assert {float(one["ts"]) for one in slices} == {0.0}
     done = bench("--combine", "--append", command=("true",))
     assert "B064" in done.out
+
+
+def test_a_bad_trace_is_told_of_without_the_place_of_results(
+    bench: Bench, folder: Path
+) -> None:
+    done = bench("--trace", command=child('printf nonsense > "$POWERKIT_TRACE_FILE"'))
+    assert done.code == 1
+    (run,) = read_runs(folder)
+    assert run.problems == ("V002 trace.json: it is text, but no JSON",)
+    assert run.folder is not None
+    assert str(folder) not in (run.folder / "run.json").read_text()
 
 
 def test_raw_traces_are_not_read(bench: Bench, folder: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
-from registry.documents.findings import Finding, RegistryError, Severity
+from registry.documents.findings import Finding, Severity
 from tools.recording.monitor import Monitor, Opened, open_sources
 
 __all__ = ["EVERYTHING", "Sampling", "absent_sources"]
@@ -79,8 +79,8 @@ class Sampling:
         recording = self._monitor.recording
         try:
             recording.write_csv(path)
-        except RegistryError as error:
-            self.problems += [f"{one.code} {one.what}" for one in error.findings]
+        except OSError as error:
+            self.problems.append(f"{path.name} cannot be written: {error.strerror}")
         missing = [asdict(one) for one in recording.missing]
         document = {**recording.summary().document(), "missing": missing}
         # As a reader of the record finds it: lists, and nothing that JSON lacks.

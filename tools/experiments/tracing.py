@@ -59,8 +59,11 @@ def finished_trace(run: Run, path: Path, *, postprocess: bool) -> Finished:
                 writer.raw(piece)
             writer.metadata = labelled(found, run)
     except RegistryError as error:
-        said = [f"{one.code} {one.path}: {one.what}" for one in error.findings[:5]]
+        # Where it lies is left out: that names this machine and its user.
+        said = [f"{one.code} {path.name}: {one.what}" for one in error.findings[:5]]
         return Finished({"raw": True}, tuple(said))
+    except OSError as error:
+        return Finished({"raw": True}, (f"{path.name}: {error.strerror}",))
     path.unlink()
     return Finished(_facts(found))
 
