@@ -101,10 +101,12 @@ def of_one_clock(runs: Sequence[Run]) -> list[Run]:
 
 
 def _machines(runs: Sequence[Run]) -> Iterator[Finding]:
-    kinds = {(run.host.cpu, run.host.cores): run for run in reversed(runs)}
+    kinds: dict[tuple[str, int], Run] = {}
+    for run in runs:
+        kinds.setdefault((run.host.cpu, run.host.cores), run)
     if len(kinds) > 1:
         said = "; ".join(f"{cpu}, {cores} processors" for cpu, cores in list(kinds)[:4])
-        yield finding(MACHINES, next(iter(kinds.values())).run_id, said)
+        yield finding(MACHINES, list(kinds.values())[1].run_id, said)
 
 
 def _clocks(runs: Sequence[Run]) -> Iterator[Finding]:
