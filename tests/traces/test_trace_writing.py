@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,3 +120,12 @@ def test_gzip_holds_neither_name_nor_time(tmp_path: Path) -> None:
 def test_times(ns: int, us: float, text: bytes) -> None:
     assert microseconds(ns) == us
     assert microseconds_text(ns) == text
+
+
+def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="no plain file"), TraceWriter(pipe):
+        pass
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -9,6 +9,7 @@ its other keys stand behind the events, so that they may tell what was found on 
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import secrets
@@ -80,7 +81,15 @@ class TraceWriter:
         self._empty = True
 
     def __enter__(self) -> Self:
-        """Make the file under a temporary name in its folder, which is made too."""
+        """Make the file under a temporary name in its folder, which is made too.
+
+        Raises:
+            OSError: it cannot be written, or is there and no plain file: a device such
+                as /dev/null would be replaced by the trace.
+        """
+        if self._path.exists() and not self._path.is_file():
+            what = "it is no plain file"
+            raise FileExistsError(errno.EEXIST, what, str(self._path))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._raw = self._part.open("xb")
         if self._path.name.endswith(".gz"):
