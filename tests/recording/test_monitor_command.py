@@ -141,15 +141,26 @@ def test_nothing_at_all_is_a_refusal(powerkit: Powerkit, tmp_path: Path) -> None
         (["-o", "nowhere/r.txt", *QUICK], "there is no folder nowhere"),
         (["--samples", "a", "--trace", "./a", *QUICK], "two outputs have the same"),
         (["--interval-ms", "0", *QUICK[2:]], "--interval-ms"),
+        (["--samples", "pipe", *QUICK], "pipe is no plain file"),
+        (["-o", "a" * 250, *QUICK], "cannot be written: File name too long"),
         (["--duration", "0"], "--duration"),
+        (["--duration", "nan"], "--duration"),
+        (["--duration", "inf"], "--duration is a number"),
         (["--format", "xml", *QUICK], "--format"),
         (["--sysroot", "nowhere", *QUICK], "--sysroot"),
     ],
 )
 def test_calls_that_are_wrong(
-    powerkit: Powerkit, arguments: list[str], said: str
+    powerkit: Powerkit,
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
     done = powerkit("monitor", *arguments)
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
     assert done.code == 2
     assert said in " ".join(done.err.split()).replace("│ ", "")
 

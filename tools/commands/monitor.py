@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -129,6 +131,8 @@ def monitor(
     from tools.settings.resolved import setting
 
     command = after_dashes(ctx)
+    if duration is not None and not math.isfinite(duration):
+        raise typer.BadParameter("--duration is a number of seconds")
     if command is not None and duration is not None:
         raise typer.BadParameter("give --duration or a command, not both")
     _places(samples, trace, output)
@@ -176,11 +180,21 @@ def _asked(sources: str | None, *, with_process: bool) -> list[str] | None:
 
 def _places(*paths: Path | None) -> None:
     """Refuse files that cannot be written before anything is measured."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
+    given = [path for path in paths if path is not None]
+    for path in given:
+        if not path.parent.is_dir():
             raise typer.BadParameter(f"there is no folder {path.parent}")
-    given = [path.resolve() for path in paths if path is not None]
-    if len(set(given)) < len(given):
+        if path.exists() and not path.is_file():
+            # A device such as /dev/null would be replaced by the file.
+            raise typer.BadParameter(f"{path} is no plain file")
+        try:
+            # The name is as long as that of the part that is written first.
+            with NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+                pass
+        except OSError as error:
+            what = f"{path} cannot be written: {error.strerror}"
+            raise typer.BadParameter(what) from None
+    if len({path.resolve() for path in given}) < len(given):
         raise typer.BadParameter("two outputs have the same file")
 
 
