@@ -115,9 +115,9 @@ class Slices:
         starts, timed = nanoseconds(array("d", [event.ts for event in events]))
         given = array("d", [event.dur for event in events])
         lengths, long = nanoseconds(given, LONGEST_US)
-        places, pairs = self.places, self.pairs
-        tracks = _column("q", [places[event.pid, event.tid] for event in events])
-        names = _column("i", [pairs[event.name, event.cat] for event in events])
+        places, pairs = self.places.of_process, self.pairs.of_category
+        tracks = _column("q", [places[event.pid][event.tid] for event in events])
+        names = _column("i", [pairs[event.cat][event.name] for event in events])
         good = timed & long & (lengths >= 0)
         if not good.all():
             self.troubles.without_time += int((~timed).sum())
@@ -130,8 +130,8 @@ class Slices:
 
     def add_nested(self, events: Sequence[Event]) -> None:
         """Add events of the phases B and E, in the order of the file."""
-        places = self.places
-        where = _column("q", [places[event.pid, event.tid] for event in events])
+        places = self.places.of_process
+        where = _column("q", [places[event.pid][event.tid] for event in events])
         self._add(self._nested, events, where, where)
 
     def add_async(self, events: Sequence[Event], keys: Sequence[int]) -> None:
@@ -141,19 +141,19 @@ class Slices:
             events: the events.
             keys: what each belongs to, an integer of 64 bits.
         """
-        places = self.places
-        where = _column("q", [places[event.pid, event.tid] for event in events])
+        places = self.places.of_process
+        where = _column("q", [places[event.pid][event.tid] for event in events])
         self._add(self._async, events, np.array(keys, "q"), where)
 
     def _add(
         self, table: Table, events: Sequence[Event], tracks: Numbers, where: Numbers
     ) -> None:
         times, good = nanoseconds(array("d", [event.ts for event in events]))
-        pairs = self.pairs
+        pairs = self.pairs.of_category
         names = [
-            pairs[event.name, event.cat]
+            pairs[event.cat][event.name]
             if event.ph in BEGINS
-            else ~pairs[event.name, event.cat]
+            else ~pairs[event.cat][event.name]
             for event in events
         ]
         if good.all():
