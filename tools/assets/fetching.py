@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +24,7 @@ from registry.documents.findings import (
     shown,
 )
 from tools.assets.contents import content_of, name_problem
+from tools.assets.crews import each
 from tools.assets.downloading import A014, Outcome, Wanted, download
 from tools.assets.published import (
     SIDECAR_BYTES,
@@ -225,11 +225,7 @@ def _folder(order: _Order, sidecar: Sidecar, files: tuple[Listed, ...]) -> Fetch
         except RegistryError as error:
             problems.extend(error.findings)
 
-    pool = ThreadPoolExecutor(max(1, order.jobs))
-    try:
-        list(pool.map(one, files))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    each(one, files, order.jobs)
     if problems:
         raise RegistryError(sorted(problems))
     _compare(part, digest)

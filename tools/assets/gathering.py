@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from registry.documents.findings import Finding, RegistryError, finding
+from tools.assets.crews import each
 from tools.assets.downloading import Fetched, Outcome, Wanted, download
 from tools.assets.keeping import A032, place_of
 from tools.assets.library import Library, lock_key
@@ -96,11 +96,7 @@ def gather(
         except RegistryError as error:
             return error.findings
 
-    pool = ThreadPoolExecutor(max(1, jobs))
-    try:
-        results = list(pool.map(one, work))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    results = each(one, work, jobs)
     got: list[tuple[Asset, Fetched]] = []
     recorded: dict[str, Locked] = {}
     for job, result in zip(work, results, strict=True):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from registry.documents.findings import Finding, Severity, code, finding
 from tools.assets.contents import file_digest
+from tools.assets.crews import each
 from tools.assets.downloading import part_of
 from tools.assets.manifests import Asset, AssetFile
 
@@ -102,8 +102,7 @@ def verified(
 
     wanted = tuple(assets)
     pairs = [(asset, file) for asset in wanted for file in asset.files]
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        results = iter(list(pool.map(one, pairs)))
+    results = iter(each(one, pairs, jobs))
     found: list[Kept] = []
     problems: list[Finding] = []
     for asset in wanted:
