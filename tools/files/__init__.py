@@ -1,0 +1,1 @@
+"""Files that the kit writes, each whole or not at all."""
