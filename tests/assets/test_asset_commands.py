@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,8 +14,12 @@ import pytest
 
 from tests.simulators.commands import Done
 from tests.simulators.file_server import FileServer
+from tools.assets.gathering import gather
+from tools.assets.library import Choice, open_library
+from tools.assets.locks import read_lock
 
 Command = Callable[..., Done]
+ROOT = Path(__file__).resolve().parents[2]
 FILES = {"/a": b"abc", "/b": b"defg", "/c": b"h"}
 
 
@@ -43,6 +48,61 @@ def manifests(tmp_path: Path, web: FileServer, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("POWERKIT_ASSETS_MANIFESTS", str(folder))
     monkeypatch.setenv("POWERKIT_ASSETS_DIRECTORY", str(tmp_path / "kept"))
     return folder
+
+
+def lock_of(manifests: Path, digests: dict[str, str]) -> Path:
+    """A lock beside manifests."""
+    path = manifests / "assets.lock.json"
+    files = {name: {"sha256": one, "bytes": 3} for name, one in digests.items()}
+    path.write_text(json.dumps({"schema": "asset-lock/1", "files": files}))
+    return path
+
+
+def test_what_others_record_meanwhile_stays(powerkit: Command, manifests: Path) -> None:
+    library = open_library(manifests)
+    mine, others = "theirs_1.0/model.symbol", "other_1.0/model.symbol"
+    lock = lock_of(manifests, {others: "0" * 64})
+    chosen = library.chosen(Choice(("theirs",)))
+    done = gather(library, chosen, manifests.parent / "kept", record=True)
+    assert done.findings == ()
+    assert set(read_lock(lock)) == {others, mine, "theirs_1.0/model.params"}
+    lock_of(manifests, {mine: "0" * 64})
+    again = gather(library, chosen, manifests.parent / "kept", record=True)
+    assert [one.what for one in again.findings] == [
+        f"{mine} was recorded with another digest"
+    ]
+    assert read_lock(lock)[mine].sha256 == "0" * 64
+
+
+def test_a_disk_that_is_full_leaves_the_lock_as_it_was(
+    powerkit: Command, manifests: Path
+) -> None:
+    lock = lock_of(manifests, {"other_1.0/model.symbol": "0" * 64})
+    before = lock.read_bytes()
+    limit = f"ulimit -f 0; exec {sys.executable} -m tools assets fetch theirs --record"
+    kept = manifests.parent / "kept" / "theirs_1.0"
+    kept.mkdir(parents=True)
+    (kept / "model.symbol").write_bytes(b"abc")
+    (kept / "model.params").write_bytes(b"defg")
+    done = subprocess.run(
+        ["sh", "-c", limit],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout[:11]) == (1, "error U001 ")
+    assert lock.read_bytes() == before
+    assert list(manifests.glob(".*")) == []
+
+
+def test_findings_do_not_stand_among_the_rows_of_a_table_for_programs(
+    powerkit: Command, manifests: Path
+) -> None:
+    done = powerkit("assets", "verify", "one", "--format", "csv")
+    assert done.code == 1
+    assert done.out.startswith("canonical_name,")
+    assert done.err.startswith("error A031 ")
 
 
 def states(done: Done) -> dict[str, str]:

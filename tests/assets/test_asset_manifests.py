@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
 from tools.assets.library import Choice, open_library
-from tools.assets.locks import LOCK_NAME, Locked, read_lock, write_lock
+from tools.assets.locks import LOCK_NAME, Locked, add_to_lock, read_lock
 from tools.assets.manifests import canonical_name, read_manifest
 from tools.assets.trims_manifests import as_manifest, is_trims, read_trims_manifest
 
@@ -270,7 +270,7 @@ def test_a_manifest_of_trims_becomes_ours_once_its_digests_are_known(
         as_manifest(asset)
     seen = Locked(sha256=DIGEST, bytes=3)
     lock = {f"{asset.canonical}/{file.path}": seen for file in asset.files}
-    write_lock(tmp_path / LOCK_NAME, lock)
+    add_to_lock(tmp_path / LOCK_NAME, lock)
     assert read_lock(tmp_path / LOCK_NAME) == lock
     (asset,) = open_library(path).assets
     ours = read_manifest(as_manifest(asset), path)

@@ -12,7 +12,7 @@ from tools.assets.crews import each
 from tools.assets.downloading import Fetched, Outcome, Wanted, download
 from tools.assets.keeping import A032, place_of
 from tools.assets.library import Library, lock_key
-from tools.assets.locks import Locked, write_lock
+from tools.assets.locks import Locked, add_to_lock
 from tools.assets.manifests import Asset, AssetFile
 from tools.assets.sources import PATIENT, Patience
 
@@ -108,5 +108,5 @@ def gather(
             seen = Locked(sha256=result.sha256, bytes=result.bytes)
             recorded[lock_key(job.asset, job.file)] = seen
     if recorded:
-        write_lock(library.lock, {**library.locked, **recorded})
+        problems.extend(add_to_lock(library.lock, recorded))
     return Gathered(tuple(got), recorded, tuple(problems))

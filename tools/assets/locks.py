@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -11,13 +12,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from registry.documents import limits
-from registry.documents.findings import Severity, code
+from registry.documents.findings import Finding, Severity, code, finding
 from registry.documents.strict_json import read_json
 from registry.documents.validation import Document, DocumentCodes, validate
 from tools.assets.contents import FILE_BYTES
 from tools.assets.published import Digest
 
-__all__ = ["LOCK_NAME", "Locked", "read_lock", "write_lock"]
+__all__ = ["LOCK_NAME", "Locked", "add_to_lock", "read_lock"]
 
 LOCK_NAME: Final = "assets.lock.json"
 """The name of a lock, which is beside the manifests."""
@@ -61,12 +62,42 @@ def read_lock(path: Path) -> dict[str, Locked]:
     return dict(validate(Lock, value, os.fspath(path), _CODES).files)
 
 
-def write_lock(path: Path, files: Mapping[str, Locked]) -> None:
-    """Write a lock, whole or not at all."""
+def add_to_lock(path: Path, seen: Mapping[str, Locked]) -> tuple[Finding, ...]:
+    """Write digests down, beside those that others have written down meanwhile.
+
+    The folder is locked for that moment, and the file is written whole or not at all.
+
+    Returns:
+        A025 for each file of which others have seen another digest, which stays.
+
+    Raises:
+        RegistryError: A025 and J001 to J007, what is there is no lock.
+        OSError: it cannot be written.
+
+    """
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        there = read_lock(path)
+        _write(path, {**seen, **there})
+    finally:
+        os.close(folder)
+    return tuple(
+        finding(A025, os.fspath(path), f"{name} was recorded with another digest")
+        for name, one in sorted(seen.items())
+        if there.get(name, one) != one
+    )
+
+
+def _write(path: Path, files: Mapping[str, Locked]) -> None:
     document = {
         "schema": "asset-lock/1",
         "files": {name: files[name].model_dump() for name in sorted(files)},
     }
     part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    part.replace(path)
+    try:
+        part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

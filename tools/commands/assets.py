@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -212,7 +213,8 @@ def _print_kept(
 
     table = [_row(one) for one in rows]
     if form is not Form.JSON:
-        print_findings(findings)
+        # In what a program reads there are rows only.
+        print_findings(findings, file=None if form is Form.TABLE else sys.stderr)
     document = {
         "schema": "assets/1",
         "directory": str(directory),
