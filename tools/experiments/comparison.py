@@ -54,6 +54,7 @@ class WorkloadRatio:
         baseline_runs: How many runs of the baseline count.
         candidate_runs: The same of the candidate.
         failed: Runs of both that do not count.
+        without: Runs that do not count since they lack the metric.
         unpaired: Runs that do not count since their round lacks the other variant.
         baseline: The statistic of the baseline's runs, in the metric's unit.
         candidate: The same of the candidate's.
@@ -65,6 +66,7 @@ class WorkloadRatio:
     baseline_runs: int
     candidate_runs: int
     failed: int
+    without: int
     unpaired: int
     baseline: float
     candidate: float
@@ -140,11 +142,13 @@ def compare(
     if not rows:
         nothing = finding(NOTHING_COMMON, wanted.name, "there is no such workload")
         raise RegistryError([nothing, *found])
-    speedup = geometric_mean([row.speedup for row in rows], speeds, method, _FASTER)
+    fewest = min(min(row.baseline_runs, row.candidate_runs) for row in rows)
+    ratios = [row.speedup for row in rows]
+    speedup = geometric_mean(ratios, speeds, method, _FASTER, fewest)
     parts = [row.energy for row in rows if row.energy is not None]
     energy = None
     if len(parts) == len(rows):
-        energy = geometric_mean(parts, energies, method, _LESS)
+        energy = geometric_mean(parts, energies, method, _LESS, fewest)
     return Comparison(
         wanted.name, wanted.unit, method, tuple(rows), speedup, energy, tuple(found)
     )
@@ -168,8 +172,13 @@ def _workload(
     """Compare one workload, or say why that cannot be done."""
     counted = [[run for run in side if run.accepted] for side in sides]
     failed = sum(len(side) for side in sides) - sum(len(side) for side in counted)
-    counted = [[run for run in side if _positive(wanted, run)] for side in counted]
+    accepted = sum(len(side) for side in counted)
+    counted = [[run for run in side if _known(wanted, run)] for side in counted]
     before = sum(len(side) for side in counted)
+    if not all(_positive(wanted, run) for side in counted for run in side):
+        # Left out, the runs that remain would be those with larger numbers.
+        what = f"{label}: a run has a {wanted.name} of 0 or less, which has no ratio"
+        return finding(PARTLY, label, what)
     if method.paired:
         counted = _paired(counted[0], counted[1])
     unpaired = before - sum(len(side) for side in counted)
@@ -188,6 +197,7 @@ def _workload(
         len(old),
         len(new),
         failed,
+        accepted - before,
         unpaired,
         float(of(a)),
         float(of(b)),
@@ -205,6 +215,11 @@ def _energy(
         return None, None
     a, b = ([float(ENERGY.of(run) or 0) for run in side] for side in (old, new))
     return estimate(b, a, method, _LESS, stream)
+
+
+def _known(wanted: Metric, run: Run) -> bool:
+    value = wanted.of(run)
+    return value is not None and value < float("inf")
 
 
 def _positive(wanted: Metric, run: Run) -> bool:
