@@ -33,6 +33,9 @@ LAZY: Final[dict[str, Lazy]] = {
     ),
     "cache": Lazy("tools.commands.cache", "Simulate eviction of models from memory."),
     "monitor": Lazy("tools.commands.monitor", "Watch power and use while CMD runs."),
+    "doctor": Lazy(
+        "tools.commands.doctor", "Tell what of this machine disturbs measurements."
+    ),
     "assets": Lazy("tools.commands.assets", "Fetch models and data by manifests."),
     "publish": Lazy("tools.commands.publish", "Copy results to a URL, by digest."),
     "fetch": Lazy("tools.commands.fetch", "Copy published results here, verified."),

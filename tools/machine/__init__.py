@@ -1,0 +1,1 @@
+"""What of a machine disturbs measurements, read and never changed."""
