@@ -173,6 +173,22 @@ def test_warm_ups_and_measured_runs_never_go_on_at_once(tmp_path: Path) -> None:
     assert max(ends) <= min(measured)
 
 
+def test_variants_of_a_comparison_never_go_on_at_once(tmp_path: Path) -> None:
+    work = {"name": "work", "command": child("sleep 0.05")}
+    fields = {"variants": {"a": {}, "b": {}}, "iterations": 2, "concurrency": 4}
+    spec = spec_of({"name": "x", "workloads": [work]} | fields, "test")
+    bench = Bench(spec, tmp_path, 60, "all", 20, apart=True)
+    runs = perform_all(prepare(spec).orders, bench, lambda *_: None)
+    ends = [
+        run.started_monotonic_ns + run.wall_seconds * 1e9
+        for run in runs
+        if run.variant == "a"
+    ]
+    assert len(ends) == 2
+    others = [run.started_monotonic_ns for run in runs if run.variant == "b"]
+    assert max(ends) <= min(others)
+
+
 def test_memory_below_our_own_is_unknown(tmp_path: Path) -> None:
     (run,) = performed(tmp_path / "small", "true")
     assert run.max_rss_bytes is None

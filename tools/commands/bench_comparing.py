@@ -214,6 +214,10 @@ def _performed(
     from tools.experiments.sides import Sides, paired_targets
 
     spec, names = wanted.spec, (wanted.baseline, wanted.candidate)
+    if spec.concurrency > 1 and comparing.interleave:
+        # Side by side, each variant would be measured under the load of the other.
+        what = "runs that go on at once need --no-interleave: first one variant's"
+        raise typer.BadParameter(what)
     pairs = paired_targets(spec, wanted.other, *names)
     rounds = comparing.rounds or (spec.iterations if spec.iterations > 1 else _ROUNDS)
     orders = compared(
@@ -225,7 +229,7 @@ def _performed(
     )
     launch = prepare(spec, orders)
     told = {"interleaved": comparing.interleave, "rounds": rounds}
-    launch = replace(launch, parameters={**launch.parameters, **told})
+    launch = replace(launch, parameters={**launch.parameters, **told}, apart=True)
     place = place_of(outlet)
     runs = watched(launch, place, verbose=outlet.verbose)
     publish_results(runs, None, outlet.publish)

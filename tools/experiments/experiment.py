@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import groupby
 from typing import Final
 
 from tools.experiments.orders import Order
@@ -24,7 +25,7 @@ Watch = Callable[[Run, int, int], object]
 def perform_all(orders: Sequence[Order], bench: Bench, watch: Watch) -> list[Run]:
     """Make all runs, in order, so many at a time as the experiment wants.
 
-    Warm-ups and measured runs never go on at once.
+    Warm-ups and measured runs never go on at once, nor do the variants of a comparison.
 
     Args:
         orders: what to run.
@@ -41,7 +42,7 @@ def perform_all(orders: Sequence[Order], bench: Bench, watch: Watch) -> list[Run
     workers = min(bench.spec.concurrency, max(len(orders), 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="run") as pool:
         try:
-            for batch in _batches(orders):
+            for batch in _batches(orders, bench):
                 going.perform(batch, pool, workers)
         except BaseException:
             # Ends the children; their threads record that, then the pool is closed.
@@ -51,14 +52,12 @@ def perform_all(orders: Sequence[Order], bench: Bench, watch: Watch) -> list[Run
     return going.runs
 
 
-def _batches(orders: Sequence[Order]) -> list[list[Order]]:
-    """Part the orders where warm-ups end or begin."""
-    batches: list[list[Order]] = []
-    for order in orders:
-        if not batches or batches[-1][-1].warm_up != order.warm_up:
-            batches.append([])
-        batches[-1].append(order)
-    return batches
+def _batches(orders: Sequence[Order], bench: Bench) -> list[list[Order]]:
+    """Part the orders where something begins that must not go on beside the others."""
+    parts = groupby(
+        orders, lambda one: (one.warm_up, bench.apart and one.target.variant)
+    )
+    return [list(part) for _, part in parts]
 
 
 class _Going:

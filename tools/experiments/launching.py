@@ -44,12 +44,14 @@ class Launch:
         orders: its runs in order.
         plan: the load plan that gave the order, if one did.
         parameters: conditions by name, kept in every record.
+        apart: whether runs of different variants never go on at once.
     """
 
     spec: Spec
     orders: Sequence[Order]
     plan: Plan | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    apart: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the runs to be made as a JSON document, planned-runs/1."""
@@ -179,6 +181,7 @@ def perform_launch(
         devices=devices,
         interval_ms=setting("monitor_interval_ms", spec.monitor_interval_ms),
         parameters=launch.parameters,
+        apart=launch.apart,
     )
     with ExitStack() as stack:
         service = running

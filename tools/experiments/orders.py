@@ -217,8 +217,9 @@ def compared(
         warm_up: runs of each variant before that.
         seed: where random numbers start.
         interleave: in each round take workloads, and the variants of each, in random
-            order, so that drift of the machine strikes all alike; else one variant
-            after the other, workload by workload.
+            order, so that drift of the machine strikes all alike; every second round
+            takes the variants the other way round, so that each is first as often as
+            it is last. Else one variant after the other, workload by workload.
     """
     everything = [target for pair in pairs for target in pair]
     orders = list(_repeated(everything, warm_up, warm_up=True))
@@ -226,8 +227,11 @@ def compared(
         measured = list(_repeated(everything, rounds))
         return [*orders, *(replace(one, repeat=one.iteration) for one in measured)]
     chance = random.Random(seed)  # noqa: S311  an order, no secret
+    drawn = list(pairs)
     for number in range(rounds):
-        for pair in chance.sample(pairs, len(pairs)):
-            for target in chance.sample(pair, len(pair)):
-                orders.append(Order(target, number + 1, repeat=number + 1))  # noqa: PERF401
+        for place in chance.sample(range(len(pairs)), len(pairs)):
+            before = drawn[place]
+            pair = before[::-1] if number % 2 else chance.sample(before, len(before))
+            drawn[place] = tuple(pair)
+            orders += [Order(one, number + 1, repeat=number + 1) for one in pair]
     return orders

@@ -47,6 +47,7 @@ class Bench:
         interval_ms: how often monitors sample.
         parameters: conditions by name, kept in every record.
         service: what runs against, for the record.
+        apart: whether runs of different variants never go on at once.
         stopping: set when the experiment is to end.
     """
 
@@ -59,6 +60,7 @@ class Bench:
         default_factory=dict
     )
     service: Mapping[str, Any] | None = None
+    apart: bool = False
     stopping: threading.Event = field(default_factory=threading.Event)
 
 
