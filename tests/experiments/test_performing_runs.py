@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.experiments.experiment_samples import child, reporting
+from tools.experiments import performing
 from tools.experiments.experiment import perform_all
 from tools.experiments.launching import prepare
 from tools.experiments.performing import Bench
@@ -92,6 +93,16 @@ def test_a_run_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     while alive(int(note.read_text())):
         assert time.monotonic() < limit
         time.sleep(0.01)
+
+
+def test_a_run_that_prints_without_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performing, "OUTPUT_BYTES", 1 << 16)
+    (run,) = performed(tmp_path, "while :; do echo 0123456789abcdef; done >&2")
+    assert run.problems == ("it was ended since it printed over 65536 bytes",)
+    assert not run.accepted
+    assert run.wall_seconds < 30
 
 
 def test_what_a_child_says_of_itself(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import sys
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import tools
 from registry.documents.findings import RegistryError
@@ -32,6 +33,8 @@ __all__ = ["Bench", "command_of", "perform"]
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SLICE_SECONDS: Final = 0.2
 """How long a run goes on at most after it was asked to stop."""
+OUTPUT_BYTES: Final = 1 << 30
+"""A run that prints more is ended: else it would fill the disk."""
 INTERRUPTED: Final = "it was interrupted"
 
 
@@ -190,13 +193,15 @@ def _executed(
         outcome.started_epoch_ns = child.started_epoch_ns
         outcome.started_ns = child.started_ns
         with sampling.of(child.pid):
-            outcome.ended = _waited(child, bench, outcome.problems)
+            outcome.ended = _waited(child, bench, (out, err), outcome.problems)
         outcome.monitors = sampling.finish(paths.folder / "samples.csv")
         outcome.problems += sampling.problems
     return outcome
 
 
-def _waited(child: Child, bench: Bench, problems: list[str]) -> Ended:
+def _waited(
+    child: Child, bench: Bench, outputs: Sequence[IO[bytes]], problems: list[str]
+) -> Ended:
     """Wait in slices: the thread that waits is not the one that signals reach."""
     limit = bench.time_limit or float("inf")
     end = child.started_ns / 1e9 + limit
@@ -210,6 +215,9 @@ def _waited(child: Child, bench: Bench, problems: list[str]) -> Ended:
             return ended
         if bench.stopping.is_set():
             problems.append(INTERRUPTED)
+            return child.stop()
+        if max(os.fstat(one.fileno()).st_size for one in outputs) > OUTPUT_BYTES:
+            problems.append(f"it was ended since it printed over {OUTPUT_BYTES} bytes")
             return child.stop()
 
 
