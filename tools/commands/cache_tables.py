@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from tools.commands.forms import Form
+from tools.files.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,9 +65,7 @@ def print_cells(
     if output is None:
         typer.echo(text.getvalue(), nl=False)
         return
-    part = output.with_name(f".{output.name}.part")
-    part.write_text(text.getvalue(), "utf-8")
-    part.replace(output)
+    write_whole(output, text.getvalue())
 
 
 def _rows(cell: Cell) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from registry.documents.findings import shown
+from tools.files.writing import write_whole
 from tools.recording.recording import Recording
 from tools.recording.summary import Summary
 from tools.recording.table import COLUMNS, Row, human_bytes, separated, table_rows
@@ -177,9 +178,7 @@ def put(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    part = output.with_name(f".{output.name}.part")
-    part.write_text(text, "utf-8")
-    part.replace(output)
+    write_whole(output, text)
 
 
 def _cell(row: Row, name: str) -> str:

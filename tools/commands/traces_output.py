@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from registry.documents.findings import shown
+from tools.files.writing import whole
 
 __all__ = ["CELL_CHARACTERS", "WIDTH", "milliseconds", "opened", "print_rows"]
 
@@ -31,14 +30,8 @@ def opened(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(part, path)  # noqa: PTH105  the name tells what it does
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with whole(path) as part, part.open("x", encoding="utf-8", newline="\n") as file:
+        yield file
 
 
 def print_rows(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 from registry.documents.findings import RegistryError, finding
 from registry.documents.yaml_writer import write_yaml
 from tools.assets.manifests import SCHEMA, Manifest, canonical_name
+from tools.files.writing import write_whole
 from tools.workloads.networks.layers import Network, Scale
 from tools.workloads.networks.onnx_files import (
     W024,
@@ -97,7 +97,7 @@ def write_model(
     )
     document = _manifest(place, files)
     Manifest.model_validate(document)
-    _write(document, place.manifest)
+    write_whole(place.manifest, write_yaml(document))
     return {
         "path": str(files[0].path),
         "bytes": sum(one.bytes for one in files),
@@ -143,12 +143,3 @@ def _manifest(place: Place, files: Sequence[Written]) -> dict[str, Any]:
         "attributes": {"parameters": str(network.parameters), "seed": str(place.seed)},
         "large": True,
     }
-
-
-def _write(document: dict[str, Any], path: Path) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        part.write_bytes(write_yaml(document))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +20,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from tools.files.writing import whole
 from tools.load import arrivals, popularity
 from tools.load.items import ITEMS, bad_name
 from tools.load.parameters import Parameter
@@ -96,17 +95,9 @@ def write_plan(plan: Plan, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(plan.header) + b"\n")
-            file.writelines(_written(plan.requests))
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with whole(path) as part, part.open("xb") as file:
+        file.write(msgspec.json.encode(plan.header) + b"\n")
+        file.writelines(_written(plan.requests))
 
 
 def _written(requests: Requests) -> Iterator[bytes]:

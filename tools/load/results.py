@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from registry.documents.findings import shown
+from tools.files.writing import write_whole
 from tools.load import judging
 from tools.load.clock import Window
 from tools.load.latencies import percentile, summary
@@ -85,17 +84,7 @@ def result(
 
 def write_result(document: Mapping[str, Any], path: Path) -> None:
     """Write a result whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=2)
-            file.write("\n")
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(document, indent=2) + "\n")
 
 
 def as_lines(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from tools.files.writing import whole
 from tools.readings.series import Gaps, Missing, Series, decimal_text
 from tools.recording.recording import CELLS, Pace, Recording
 
@@ -75,17 +76,12 @@ def write_recording(recording: Recording, path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(b"# " + msgspec.json.encode(_header(recording)) + b"\n")
-            file.write(",".join(_names(recording.columns, recording.sources)).encode())
-            file.write(b"\n")
-            for line in _lines(recording):
-                file.write(line.encode())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path) as part, part.open("xb") as file:
+        file.write(b"# " + msgspec.json.encode(_header(recording)) + b"\n")
+        file.write(",".join(_names(recording.columns, recording.sources)).encode())
+        file.write(b"\n")
+        for line in _lines(recording):
+            file.write(line.encode())
 
 
 def read_recording(path: Path) -> Recording:

@@ -24,6 +24,7 @@ from pydantic import ConfigDict, Field
 from registry.documents.findings import RegistryError, Severity, code, finding
 from registry.documents.strict_json import read_json
 from registry.documents.validation import Document, DocumentCodes, validate
+from tools.files.writing import write_whole
 from tools.processes.marks import Mark
 
 __all__ = ["Found", "Phase", "StateFile", "end_orphan", "find", "held_state"]
@@ -113,9 +114,7 @@ class StateFile:
         assert own is not None  # noqa: S101  we run
         self._facts |= facts
         told = {"schema": "service-state/1", "phase": phase, "supervisor": asdict(own)}
-        part = self.path.with_name(f".{self.path.name}.part")
-        part.write_text(json.dumps(told | self._facts, indent=2) + "\n", "utf-8")
-        part.replace(self.path)
+        write_whole(self.path, json.dumps(told | self._facts, indent=2) + "\n")
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from tools.files.writing import write_whole
 from tools.traces.writing import TraceWriter, microseconds
 from tools.workloads.catalogue import Chosen
 from tools.workloads.measuring import Course, Measured
@@ -51,12 +51,7 @@ def result_of(chosen: Chosen, course: Course, measured: Measured) -> dict[str, A
 
 def write_result(result: dict[str, Any], path: Path) -> None:
     """Write a result, whole or not at all."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        part.write_text(json.dumps(result, indent=2, allow_nan=False) + "\n", "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
 
 
 def write_trace(chosen: Chosen, course: Course, measured: Measured, path: Path) -> None:
