@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import random
 import resource
 import subprocess
@@ -165,6 +166,15 @@ def test_mirrors_are_tried_in_order_and_each_failure_is_told(
         'nobody knows "what://"',
     ]
     assert {one.path for one in findings} == {str(target)}
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, target: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (one,) = refused(str(tmp_path / "pipe"), target=target)
+    assert one.what.endswith(": it is neither a file nor a folder")
+    (tmp_path / "link").symlink_to(tmp_path / "m.onnx")
+    (tmp_path / "m.onnx").write_bytes(DATA)
+    assert fetched(str(tmp_path / "link"), target=target).bytes == len(DATA)
 
 
 def test_a_part_of_one_mirror_and_the_rest_of_another_are_told_apart(

@@ -11,11 +11,13 @@ from typing import Any
 import fsspec
 import pytest
 
+from registry.documents.findings import RegistryError
 from tests.assets.contents import DIGEST, findings_of, held
 from tools.assets.downloading import Outcome
 from tools.assets.fetching import fetch
 from tools.assets.published import SUFFIX
 from tools.assets.publishing import NotPublishedError, State, publish
+from tools.assets.stores import asking
 
 
 @pytest.fixture(params=["memory", "folder", "file"])
@@ -157,6 +159,21 @@ def test_an_interrupted_folder_goes_on_and_is_described_last(
     names.clear()
     (thing,) = publish([run], store).things
     assert (thing.state, thing.sent) == (State.PUBLISHED, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ('Invalid bucket name "u:p+w/x@b": it', 'Invalid bucket name "***@b": it'),
+        ("no s3://u:pw@b/x here", "no s3://***@b/x here"),
+        ("nobody at me@example.org: 5", "nobody at me@example.org: 5"),
+        ("at 10:30 b@c", "at 10:30 b@c"),
+    ],
+)
+def test_what_a_store_says_is_told_without_secrets(said: str, shown: str) -> None:
+    with pytest.raises(RegistryError) as refusal, asking("x"):
+        raise ValueError(said)
+    assert refusal.value.findings[0].what == shown
 
 
 def test_what_fails_does_not_keep_back_the_rest(

@@ -11,9 +11,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from tests.simulators.commands import Done
-from tools.settings.keys import KEYS
+from tools.settings.keys import KEYS, written
+from tools.settings.settings_file import read_settings
 
 Command = Callable[..., Done]
 GOLDEN = Path(__file__).with_name("config_show.txt")
@@ -63,6 +66,28 @@ def test_what_show_prints_is_a_file_of_settings(
     monkeypatch.delenv("POWERKIT_RUN_TIMEOUT_SECONDS")
     monkeypatch.setenv("POWERKIT_CONFIG", "again.yaml")
     assert powerkit("config", "show").out == shown
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(
+        st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9
+    )
+)
+@example("a\x85b\u2028c\u2029d")
+@example("\x9b31m\x7f\ufeff\ufffe")
+@example('\U0001f600 \t\n # "x" \\')
+def test_any_text_stands_in_the_file_as_it_is_and_can_be_printed(
+    folder: Path, text: str
+) -> None:
+    told = written(text)
+    assert told is not None
+    assert told.isprintable()
+    path = folder / "any.yaml"
+    path.write_text(
+        f"schema: powerkit-settings/1\nexperiment_description: {told}\n", "utf-8"
+    )
+    assert read_settings(path)["experiment_description"].value == text
 
 
 def test_findings_of_settings_are_exit_1(powerkit: Command, folder: Path) -> None:

@@ -284,6 +284,8 @@ def _store(url: str, offset: int, options: Mapping[str, Any] | None) -> Iterator
         info = store.info(name)
         if info is None or info.get("type") == "directory":
             raise SourceError("there is no such file", missing=True)
+        if info.get("type") == "other":  # a pipe would be waited for without end
+            raise SourceError("it is neither a file nor a folder")
         with asking(redacted(url)):
             file = store.fs.open(store.path(name), "rb")
     except RegistryError as error:

@@ -47,6 +47,7 @@ _OBJECTS: Final = frozenset(
     ("s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "oss", "tos", "hf", "memory")
 )
 _MANY_AT_ONCE: Final = frozenset(("file", "local", "memory"))
+_USER: Final = re.compile(r"[^\s'\"<>@/]+:(?!//)[^\s'\"<>@]+@")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 
 
@@ -176,6 +177,7 @@ def _said(error: Exception) -> str:
     """What an error says, without secrets of URLs in it."""
     text = getattr(error, "strerror", None) or str(error)
     clean = _URL.sub(lambda url: redacted(url[0]), str(text).strip())
+    clean = _USER.sub("***@", clean)  # as in the name of a bucket that is none
     kind = type(error).__name__
     return shown(clean, 240) if clean else kind
 

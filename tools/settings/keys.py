@@ -281,7 +281,16 @@ def written(value: Value) -> str | None:
         case float():
             return str(int(value)) if value == math.floor(value) else repr(value)
         case _:
-            return json.dumps(os.fspath(value), ensure_ascii=False)
+            text = json.dumps(os.fspath(value), ensure_ascii=False)
+            return "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    """A character as it is, or escaped: YAML folds or refuses some that JSON has."""
+    if character.isprintable():
+        return character
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
 
 
 def _encodable(text: str) -> bool:

@@ -13,7 +13,11 @@ _OPEN: Final = frozenset(
     ("version", "versionid", "ref", "rev", "revision", "region", "download", "format")
 )
 _HIDDEN: Final = "***"
-_USER: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]*://)[^/?#]*@")
+_USER: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]*://)"
+    # Keys hold slashes, and are pasted as they are: what follows a colon is no port.
+    r"(?:[^/?#]*|[^/?#@:\[]+:(?![0-9]*(?:[/?#]|\Z))[^@]*)@"
+)
 
 
 def redacted(url: str) -> str:
