@@ -94,6 +94,30 @@ def test_what_is_no_plain_file_is_not_replaced(tmp_path: Path, kind: str) -> Non
 
 
 def test_a_folder_that_is_missing_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "no" / "a", "x")
+    path = tmp_path / "no" / "a"
+    with pytest.raises(FileNotFoundError) as refused:
+        write_whole(path, "x")
+    assert refused.value.filename == str(path)
     assert names(tmp_path) == []
+
+
+def test_an_error_of_another_file_keeps_its_name(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    with pytest.raises(FileNotFoundError) as refused, whole(tmp_path / "a"):
+        other.stat()
+    assert refused.value.filename == str(other)
+
+
+def test_a_name_that_was_taken_by_a_folder_since_is_the_one_in_the_error(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a"
+    with pytest.raises(IsADirectoryError) as refused, whole(path) as part:
+        taken(part, path)
+    assert refused.value.filename == str(path)
+    assert names(tmp_path) == ["a"]
+
+
+def taken(part: Path, path: Path) -> None:
+    part.write_text("x")
+    path.mkdir()

@@ -46,6 +46,10 @@ def whole(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.replace(path)
+    except OSError as error:
+        if error.filename == os.fspath(part):  # nobody knows it by this name
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
     finally:
         part.unlink(missing_ok=True)
 
