@@ -22,6 +22,7 @@ from tools.experiments.folders import (
     output_name,
     remove_ours,
 )
+from tools.experiments.occupancy import in_use
 
 
 def opened(base: Path, reuse: Reuse = Reuse.REFUSE) -> Path:
@@ -206,3 +207,18 @@ def test_a_foreign_folder_is_not_added_to(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match="B012"):
         opened(tmp_path, Reuse.APPEND)
     assert not (folder / MARKER).exists()
+
+
+def test_what_is_in_use_is_not_deleted(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    inner = folder / "row"
+    open_folder(inner, tmp_path, Reuse.REFUSE)
+    (run,) = stored(inner, sample_run())
+    with in_use(inner), in_use(inner):
+        with pytest.raises(RegistryError, match="B014"):
+            opened(tmp_path, Reuse.OVERWRITE)
+        with pytest.raises(RegistryError, match="B014"):
+            remove_ours(inner)
+        assert (inner / run.run_id / "run.json").is_file()
+    opened(tmp_path, Reuse.OVERWRITE)
+    assert everything(folder) == {folder / MARKER}

@@ -26,6 +26,7 @@ from registry.documents.findings import (
     shown,
 )
 from tools.experiments.files import read_document, write_document
+from tools.experiments.occupancy import is_in_use
 from tools.experiments.record import RECORD
 
 __all__ = [
@@ -82,6 +83,14 @@ LINK = code(
     Severity.ERROR,
     "The way to an output folder leads through a symbolic link or a file.",
     "Give the folder that it points to as profile_output_directory.",
+)
+
+
+BUSY = code(
+    "B014",
+    Severity.ERROR,
+    "Runs are being made in an output folder, so nothing in it is deleted.",
+    "Wait for their end, or give another --profile-output.",
 )
 
 
@@ -154,7 +163,7 @@ def open_folder(
         about: name and description, kept in the marker.
 
     Raises:
-        RegistryError: B011 to B013; nothing was changed then.
+        RegistryError: B011 to B014; nothing was changed then.
     """
     _refuse_links(folder, base.expanduser().resolve())
     if folder.is_dir() and any(folder.iterdir()):
@@ -204,7 +213,7 @@ def remove_ours(folder: Path) -> None:
     name, and a folder only when it is empty.
 
     Raises:
-        RegistryError: B012, B013; nothing was deleted then.
+        RegistryError: B012 to B014; nothing was deleted then.
     """
     files, folders, found = _looked_through(folder)
     if found:
@@ -224,6 +233,9 @@ def _inventory(
     """Collect what a folder of runs holds; yield what is not ours."""
     if not is_marked(folder):
         yield finding(FOREIGN, str(folder), f"{MARKER} is missing")
+        return
+    if is_in_use(folder):
+        yield finding(BUSY, str(folder), "somebody uses it now")
         return
     folders.append(folder)
     for entry in _entries(folder):

@@ -16,6 +16,7 @@ from registry.documents.findings import RegistryError
 from tools.experiments.experiment import Watch, perform_all
 from tools.experiments.folders import Reuse, open_folder
 from tools.experiments.loads import load_plan, ordered
+from tools.experiments.occupancy import in_use
 from tools.experiments.orders import Order, Target, targets
 from tools.experiments.performing import Bench
 from tools.experiments.record import Run
@@ -160,7 +161,7 @@ def perform_launch(
 
     Raises:
         RegistryError: nothing ran: a monitor is not here (O001), the folder cannot be
-            used (B011 to B013), the service does not start (F codes). Or F021: all ran,
+            used (B011 to B014), the service does not start (F codes). Or F021: all ran,
             but the service had ended before.
     """
     spec = launch.spec
@@ -184,6 +185,7 @@ def perform_launch(
         apart=launch.apart,
     )
     with ExitStack() as stack:
+        stack.enter_context(in_use(place.folder))
         service = running
         if started is not None:
             service = stack.enter_context(started)

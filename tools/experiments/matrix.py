@@ -19,6 +19,7 @@ from registry.documents.findings import RegistryError, Severity, code, finding
 from tools.experiments.files import write_document
 from tools.experiments.folders import Reuse, open_folder, remove_ours
 from tools.experiments.matrix_tasks import ROW_FILE, SCHEMA, State, Task
+from tools.experiments.occupancy import in_use
 from tools.experiments.record import Run
 
 __all__ = ["Done", "Runner", "perform_matrix"]
@@ -98,10 +99,10 @@ def perform_matrix(
         Each row when it is ready, those that are kept too.
 
     Raises:
-        RegistryError: B012, B013, B059: the folder cannot be used.
+        RegistryError: B012 to B014, B059: the folder cannot be used.
     """
     open_folder(folder, base, Reuse.APPEND, {"name": folder.name})
-    with _locked(folder):
+    with in_use(folder), _locked(folder):
         for number, task in enumerate(planned, 1):
             if task.kept:
                 yield _kept(task)
