@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["whole", "write_whole"]
+__all__ = ["part_beside", "whole", "write_whole"]
 
 _NAME_BYTES: Final = 240
 """How much of a name is kept: file systems take 255 bytes, and 15 are ours."""
@@ -36,13 +36,9 @@ def whole(path: Path) -> Iterator[Path]:
         The temporary name, of which there is nothing yet.
 
     Raises:
-        OSError: it cannot be written, or is there and no plain file: a device such as
-            /dev/null would be replaced by the file.
+        OSError: it cannot be written, or is there and no plain file.
     """
-    if path.exists() and not path.is_file():
-        raise FileExistsError(errno.EEXIST, "it is no plain file", os.fspath(path))
-    name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
-    part = path.with_name(f".{name}.{secrets.token_hex(4)}.part")
+    part = part_beside(path)
     try:
         yield part
         part.replace(path)
@@ -52,6 +48,19 @@ def whole(path: Path) -> Iterator[Path]:
         raise
     finally:
         part.unlink(missing_ok=True)
+
+
+def part_beside(path: Path) -> Path:
+    """A new temporary name for a file, for those who replace the file themselves.
+
+    Raises:
+        OSError: the file is there and no plain one: a device such as /dev/null would
+            be replaced.
+    """
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is no plain file", os.fspath(path))
+    name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
+    return path.with_name(f".{name}.{secrets.token_hex(4)}.part")
 
 
 def write_whole(path: Path, content: bytes | str) -> None:

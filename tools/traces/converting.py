@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.documents.findings import RegistryError, finding
+from tools.files.writing import whole
 from tools.traces.converting_speedscope import write_speedscope
 from tools.traces.converting_tables import write_csv, write_parquet
 from tools.traces.forms import Form
 from tools.traces.imports.chrome import read_regular
-from tools.traces.overwriting import not_over, whole
+from tools.traces.overwriting import not_over
 from tools.traces.timelines import read_timeline
 from tools.traces.viewing import NOTHING
 from tools.traces.writing import TraceWriter
@@ -73,6 +74,7 @@ def convert_trace(
     if form is Form.PERFETTO:
         return _regular(path, out)
     timeline = read_timeline(path, progress=progress)
+    out.parent.mkdir(parents=True, exist_ok=True)
     with whole(out) as part:
         written = _WRITERS[form](timeline, part, path.name)
         if not written:

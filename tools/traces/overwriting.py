@@ -1,15 +1,13 @@
-"""Writes results whole or not at all, and never over what they are made of."""
+"""Keeps results from being written over what they are made of."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from registry.documents.findings import RegistryError, Severity, code, finding
 
-__all__ = ["not_over", "read_twice", "whole"]
+__all__ = ["not_over", "read_twice"]
 
 SAME = code(
     "V054",
@@ -46,19 +44,3 @@ def not_over(out: Path, inputs: Iterable[Path]) -> None:
         if out.exists() and path.exists() and out.samefile(path):
             what = "it is an input, and would be the output"
             raise RegistryError([finding(SAME, str(out), what)])
-
-
-@contextmanager
-def whole(out: Path) -> Iterator[Path]:
-    """A name to write to, which becomes the result's if nothing is raised.
-
-    Args:
-        out: the result; its folder is made too.
-    """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield part
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)

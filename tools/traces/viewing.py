@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from registry.documents.findings import RegistryError, Severity, code, finding
-from tools.traces.overwriting import not_over, whole
+from tools.files.writing import whole
+from tools.traces.overwriting import not_over
 from tools.traces.timelines import Series, Timeline, read_timeline
 from tools.traces.viewing_choice import Choice, Track, choose
 from tools.traces.viewing_drawing import (
@@ -126,6 +127,7 @@ def view_trace(
         len(choice.totals),
     )
     progress("writing the page")
+    out.parent.mkdir(parents=True, exist_ok=True)
     with whole(out) as part, part.open("x", encoding="utf-8") as file:
         file.writelines(
             _page(title or path.name, timeline, choice, lines, scale, viewed)

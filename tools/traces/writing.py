@@ -9,10 +9,8 @@ its other keys stand behind the events, so that they may tell what was found on 
 
 from __future__ import annotations
 
-import errno
 import gzip
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
@@ -21,6 +19,8 @@ from types import TracebackType
 from typing import IO, Any, Final, Literal, Self
 
 import msgspec
+
+from tools.files.writing import part_beside
 
 __all__ = ["TraceWriter", "microseconds", "microseconds_text"]
 
@@ -75,7 +75,7 @@ class TraceWriter:
         self.events = 0
         self._path = path
         self._unit = display_time_unit
-        self._part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        self._part = path
         self._raw: IO[bytes] | None = None
         self._file: IO[bytes] | gzip.GzipFile | None = None
         self._empty = True
@@ -84,12 +84,9 @@ class TraceWriter:
         """Make the file under a temporary name in its folder, which is made too.
 
         Raises:
-            OSError: it cannot be written, or is there and no plain file: a device such
-                as /dev/null would be replaced by the trace.
+            OSError: it cannot be written, or is there and no plain file.
         """
-        if self._path.exists() and not self._path.is_file():
-            what = "it is no plain file"
-            raise FileExistsError(errno.EEXIST, what, str(self._path))
+        self._part = part_beside(self._path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._raw = self._part.open("xb")
         if self._path.name.endswith(".gz"):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,6 +22,7 @@ from registry.documents.findings import (
     code,
     finding,
 )
+from tools.files.writing import part_beside
 from tools.workloads.networks.graphs import (
     check_network,
     graph_of,
@@ -79,7 +79,7 @@ class _Part:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        self.part = part_beside(path)
         self.bytes = 0
         self._digest = hashlib.sha256()
         self._file: BinaryIO = self.part.open("xb")
