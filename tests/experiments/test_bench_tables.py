@@ -23,6 +23,7 @@ from tools.experiments.tables import Tables, Wanted, make_tables, write_tables
 from tools.experiments.tables_labels import Labels, read_map
 from tools.experiments.tables_loads import read_load
 from tools.readings.series import Kind
+from tools.recording.recording import Recording
 
 ENERGY = "rapl_package_0_joules_total"
 WATTS = "wall_watts"
@@ -306,6 +307,21 @@ def test_why_runs_are_not_accepted(tmp_path: Path) -> None:
     ]
     assert {row["accepted"] for row in rows(made, "runs.csv")} == {"0"}
     assert codes(made)["B113"] == "runs.csv: runs 6"
+
+
+def test_a_run_whose_recording_was_cut_is_not_accepted(
+    two: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = tables_samples.read_recording
+
+    def cut(path: Path) -> Recording:
+        recording = read(path)
+        recording.full = path.parent.name == "run-0001"
+        return recording
+
+    monkeypatch.setattr(tables_samples, "read_recording", cut)
+    found = rows(make_tables(two, wanted()), "runs.csv")
+    assert [row["rejected_because"] for row in found] == ["", "recorder-failure"]
 
 
 def test_conditions_of_the_catalogue_become_columns(tmp_path: Path) -> None:

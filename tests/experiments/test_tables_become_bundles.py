@@ -9,6 +9,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from registry.gate.directory_tree import directory_tree
 from registry.gate.opening import open_bundle
 from registry.modelling.catalogue import trusted
 from registry.modelling.extract import extract
-from tests.experiments.recorded_runs import experiment
+from tests.experiments.recorded_runs import at, experiment, recorded
 from tests.simulators import powercap
 from tests.simulators.commands import Done
 from tests.simulators.machines import Machine
@@ -165,3 +166,36 @@ def test_an_experiment_at_many_frequencies_passes_the_gate_and_is_modelled(
     busy = frame.rows.filter(frame.rows["workload"] == "vec")
     assert busy["rapl-sysfs:package"].mean() > 1.5 * frame.idle["rapl-sysfs:package"]
     assert io.StringIO((out / "runs.csv").read_text()).readline().startswith("run,")
+
+
+def test_a_load_that_the_kit_sent_gives_its_window_and_rate(
+    powerkit: Callable[..., Done], tmp_path: Path
+) -> None:
+    """Against what `load run` itself writes."""
+    plan, result = tmp_path / "plan", tmp_path / "result.json"
+    asked = ("--items", "a,b", "--popularity", "zipf:s=1", "--requests", 40)
+    when = ("--arrivals", "constant:rate=400")
+    planned = powerkit("load", "plan", *asked, *when, "--output", plan)
+    assert planned.code == 0, planned
+    begin = time.monotonic()
+    sent = ("--sut", "python:builtins:len", "--output", result)
+    assert powerkit("load", "run", plan, *sent).code == 0
+    end = time.monotonic()
+    epoch = datetime.fromtimestamp(time.time() - (time.monotonic() - begin), UTC)
+    started = epoch.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    count = round((end - begin) / 0.005) + 2
+    listed = [
+        (begin + k * 0.005, {"cpu_seconds_total": f"{k}.0"}) for k in range(count)
+    ]
+    recorded(tmp_path / "r", at(0, begin, end, started=started), listed)
+
+    out = tmp_path / "t"
+    named = ("--load-result", result, "--full-load", 800)
+    done = powerkit("bench", "tables", tmp_path / "r", "--out", out, *named)
+    assert done.code == 0, done
+    (row,) = rows_of(out / "runs.csv")
+    assert float(row["load_target_ratio"]) == pytest.approx(0.5, rel=0.01)
+    assert 0.3 < float(row["load_achieved_ratio"]) < 0.6
+    assert row["performance_unit"] == "requests"
+    length = float(row["end_seconds"]) - float(row["start_seconds"])
+    assert 0.09 < length < end - begin

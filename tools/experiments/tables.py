@@ -126,7 +126,7 @@ def make_tables(runs: Sequence[Run], wanted: Wanted) -> Tables:
     start = int(frame[TIME][0])
     table, counts = _labelled(frame, edges, start)
     full = full_load(wanted.loads, wanted.full)
-    rows = rows_of(windows, counts, start, wanted.labels, full)
+    rows = rows_of(windows, counts, start, wanted.labels, full, samples.cut)
     found = [*samples.findings, *_of_traces(traces), *rows.findings]
     found += wanted.labels.findings()
     if wanted.loads and full is None:

@@ -22,7 +22,7 @@ BAD_LOAD: Final = code(
     "B086",
     Severity.ERROR,
     "A file is no result of a load.",
-    "Give a file that `powerkit load run --result FILE` wrote.",
+    "Give a file that `powerkit load run --output FILE` wrote.",
 )
 OUTSIDE: Final = code(
     "B087",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -78,6 +78,7 @@ def rows_of(
     start_ns: int,
     labels: Labels,
     full: float | None,
+    cut: Collection[str] = (),
 ) -> Rows:
     """Make the table.
 
@@ -87,6 +88,7 @@ def rows_of(
         start_ns: CLOCK_MONOTONIC of the first sample.
         labels: what workloads are called.
         full: requests a second at full load; None if unknown.
+        cut: ids of runs whose recording stopped before their end.
     """
     found: list[Finding] = []
     rows: list[dict[str, Any]] = []
@@ -103,7 +105,8 @@ def rows_of(
         key = (row["workload"], *_key(window))
         row["repeat"] = repeats[key] = repeats.get(key, -1) + 1
         row |= _performance(window, found)
-        reason = _reason(window, count[0])
+        whole = window.run.run_id not in cut
+        reason = _reason(window, count[0]) if whole else "recorder-failure"
         row["accepted"] = int(reason is None)
         row["rejected_because"] = reason
         rows.append(row)

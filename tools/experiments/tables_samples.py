@@ -71,12 +71,14 @@ class Samples:
         frame: `TIME`, then a column each; Int64 of whole numbers, else Float64.
         series: what each column of the recordings is.
         left_out: why a column is not there, by its name.
+        cut: ids of runs whose recording stopped before their end.
         findings: what was done to readings, and what is odd about them.
     """
 
     frame: pl.DataFrame
     series: dict[str, Series] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    cut: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -99,7 +101,9 @@ def samples_of(
     for run in runs:
         path = run.file("samples.csv")
         if path is not None:
-            frames.append(_frame(read_recording(path), made, without))
+            recording = read_recording(path)
+            frames.append(_frame(recording, made, without))
+            made.cut.update([run.run_id] if recording.full else [])
         if sum(frame.height for frame in frames) > limits.ROWS:
             what = f"more than {limits.ROWS:,} rows"
             raise RegistryError(finding(TOO_MANY, run.run_id, what))
