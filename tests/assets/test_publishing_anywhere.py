@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,28 @@ def test_what_a_store_says_is_told_without_secrets(said: str, shown: str) -> Non
     with pytest.raises(RegistryError) as refusal, asking("x"):
         raise ValueError(said)
     assert refusal.value.findings[0].what == shown
+
+
+def test_ctrl_c_ends_what_is_being_sent(
+    trace: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after the last byte of hours, and with nothing half sent."""
+    memory = type(fsspec.filesystem("memory"))
+    told: list[int] = []
+
+    def slow(self: Any, local: str, path: str, **more: Any) -> None:
+        time.sleep(0.1)  # until the others wait for this one
+        os.kill(os.getpid(), signal.SIGINT)
+        for number in range(500):
+            told.append(number)
+            more["callback"].relative_update(1)
+            time.sleep(0.01)
+
+    monkeypatch.setattr(memory, "put_file", slow)
+    with pytest.raises(KeyboardInterrupt):
+        publish([trace], store)
+    assert 0 < len(told) < 400
+    assert held(store) == {}
 
 
 def test_what_fails_does_not_keep_back_the_rest(

@@ -10,9 +10,11 @@ Publishing again sends only what is missing, and never overwrites anything.
 from __future__ import annotations
 
 import contextlib
+import errno
 import getpass
 import mimetypes
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -222,6 +224,8 @@ def _sent(
     """Send all files at once, and each description as soon as its files are there."""
     total = sum(len(job.content.files) for job in things)
     pool = ThreadPoolExecutor(max(1, jobs) if store.parallel else 1)
+    over = threading.Event()
+    told = _ending(over, tell)
     problems: list[Finding] = []
     done: list[PublishedThing] = []
     count = 0
@@ -229,7 +233,7 @@ def _sent(
         for job in things:
             for file in job.content.files:
                 key = job.key_of(file)
-                job.sending.append(pool.submit(send_file, store, file, key, tell))
+                job.sending.append(pool.submit(send_file, store, file, key, told))
         for job in things:
             found, sent = len(problems), 0
             for file, sending in zip(job.content.files, job.sending, strict=True):
@@ -249,11 +253,25 @@ def _sent(
             state = State.PUBLISHED if new or sent else State.PRESENT
             done.append(_thing(store, job, state, sent))
     finally:
+        over.set()
         pool.shutdown(cancel_futures=True)
     published = Published(store.shown, tuple(done))
     if problems:
         raise NotPublishedError(problems, published)
     return published
+
+
+def _ending(
+    over: threading.Event, tell: Callable[[str], None]
+) -> Callable[[str], None]:
+    """Tell, until nobody waits any more: a large file must not hold up the end."""
+
+    def told(line: str) -> None:
+        if over.is_set():
+            raise InterruptedError(errno.EINTR, "it was ended")
+        tell(line)
+
+    return told
 
 
 def _thing(store: Store, job: _Job, state: State, sent: int) -> PublishedThing:
