@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.commands.forms import Form
 
-__all__ = ["Row", "as_csv", "as_markdown", "cell", "print_table"]
+__all__ = ["Row", "as_csv", "as_markdown", "cell", "counted", "print_table"]
 
 Row = Mapping[str, Any]
 
@@ -41,6 +41,11 @@ def print_table(
         out.write(as_markdown(rows))
     else:
         _print_rich(rows, title)
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many: 1 run, 2 runs."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def cell(value: object) -> str:
@@ -83,24 +88,18 @@ def _escaped(text: str) -> str:
 
 
 def _print_rich(rows: Sequence[Row], title: str | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    # A log has no width: nothing is cut or folded there.
-    console = Console(width=None if sys.stdout.isatty() else 200)
     if title:
-        console.print(Text(title), soft_wrap=True)
+        sys.stdout.write(f"{title}\n")
     if not rows:
         return
-    table = Table(box=None, pad_edge=False)
-    numbers = {name for name in rows[0] if _numeric(rows, name)}
-    for name in rows[0]:
-        justify: Any = "right" if name in numbers else "left"
-        table.add_column(name, justify=justify, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell(value)) for value in row.values()))
-    console.print(table)
+    from tools.commands.columns import print_columns  # only where a table is drawn
+
+    print_columns(
+        list(rows[0]),
+        [[cell(value) for value in row.values()] for row in rows],
+        sys.stdout,
+        numbers=[at for at, name in enumerate(rows[0]) if _numeric(rows, name)],
+    )
 
 
 def _numeric(rows: Sequence[Row], name: str) -> bool:

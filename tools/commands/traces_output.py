@@ -11,10 +11,7 @@ from typing import Any, TextIO
 from registry.documents.findings import shown
 from tools.files.writing import whole
 
-__all__ = ["CELL_CHARACTERS", "WIDTH", "milliseconds", "opened", "print_rows"]
-
-WIDTH = 160
-"""The width of tables in files and logs, which have none."""
+__all__ = ["CELL_CHARACTERS", "milliseconds", "opened", "print_rows"]
 
 CELL_CHARACTERS = 300
 """How much of a text is shown in a table."""
@@ -49,20 +46,14 @@ def print_rows(
     """
     if not rows:
         return
-    from rich.console import Console  # slow, and not needed for programs
-    from rich.table import Table
-    from rich.text import Text
+    from tools.commands.columns import print_columns  # only where a table is drawn
 
-    width = None if out.isatty() else WIDTH
-    table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        if name in left:
-            table.add_column(name, overflow="fold")
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row.values()))
-    Console(file=out, width=width).print(table)
+    print_columns(
+        list(rows[0]),
+        [[_cell(value) for value in row.values()] for row in rows],
+        out,
+        numbers=[at for at, name in enumerate(rows[0]) if name not in left],
+    )
 
 
 def milliseconds(ns: float | None) -> str:

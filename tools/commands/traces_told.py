@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,13 +37,10 @@ def print_line(text: str) -> None:
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table for people: a column of texts, then columns of numbers."""
-    from rich.console import Console
-    from rich.table import Table
+    from tools.commands.columns import print_columns  # only where a table is drawn
 
-    table = Table(box=None, pad_edge=False)
-    for number, head in enumerate(heads):
-        table.add_column(head, justify="right" if number else "left")
-    for row in rows:
-        cells = (f"{one:,}" if isinstance(one, int) else shown(one) for one in row)
-        table.add_row(*cells)
-    Console(markup=False, highlight=False).print(table)
+    texts = [
+        [f"{one:,}" if isinstance(one, int) else shown(one) for one in row]
+        for row in rows
+    ]
+    print_columns(heads, texts, sys.stdout, numbers=range(1, len(heads)))
