@@ -56,7 +56,7 @@ def test_a_trims_table_runs_whole(matrix: Matrix, place: Path) -> None:
     done = matrix(*ITEMS)
     assert done.code == 0
     assert "3 rows: 3 done" in done.out
-    assert "1 rows skipped: Pareto_xm1_l3" in done.out
+    assert "1 row skipped: Pareto_xm1_l3" in done.out
     assert [line.partition(" done")[0] for line in done.err.splitlines()] == [
         "1 of 3: Pareto_xm1_l1_cncur5",
         "2 of 3: Exponential_rt0.5",

@@ -424,7 +424,7 @@ def test_listing_runs(bench: Bench, powerkit: Bench, folder: Path) -> None:
     listed = [Run.model_validate(one) for one in json.loads(done.out)["runs"]]
     assert [one.returncode for one in listed] == [0, 1]
     done = powerkit("bench", "list", folder, "--failed")
-    assert "1 runs, 1 failed" in done.out
+    assert "1 run, 1 failed" in done.out
     done = powerkit("bench", "list", Path.cwd())
     assert done.code == 1
     assert "B007" in done.out

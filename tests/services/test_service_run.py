@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -160,7 +161,9 @@ def test_status_and_stop_from_another_terminal(powerkit: Powerkit, apart: Path) 
         assert (told["phase"], told["supervisor_pid"]) == ("ready", child.pid)
         assert told["service"]["name"] == "mine"
         assert alive(told["server_pid"])
-        assert powerkit("service", "status").out.startswith("ready: mine under ")
+        told_people = powerkit("service", "status").out
+        assert told_people.startswith("ready: mine under ")
+        assert re.search(r"\nit was ready after \d+\.\d\d s\n", told_people)
         second = powerkit("service", "run", "--", "true")
         assert (second.code, "F017" in second.out) == (1, True)
         done = powerkit("service", "stop", "--json")

@@ -51,7 +51,7 @@ def list_runs(
 ) -> None:
     """List runs, the oldest first."""
     from tools.commands.bench_running import shown_run
-    from tools.commands.tables import print_table
+    from tools.commands.tables import counted, print_table
     from tools.experiments.record import read_runs
 
     runs = [one for one in read_runs(folder) if not failed or not one.accepted]
@@ -64,7 +64,7 @@ def list_runs(
     form = Form.JSON if json_output else form
     print_table([shown_run(one) for one in runs], form, document)
     if form is Form.TABLE:
-        typer.echo(f"{len(runs)} runs, {document['failed']} failed")
+        typer.echo(f"{counted(len(runs), 'run')}, {document['failed']} failed")
 
 
 def plot(

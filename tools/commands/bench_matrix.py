@@ -15,6 +15,7 @@ from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Outlet, What
 from tools.commands.bench_running import publish_results, watched
 from tools.commands.forms import Form, Format
+from tools.commands.tables import counted, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -208,8 +209,6 @@ def _row(
 
 
 def _show(done: Sequence[Done], read: Matrix, place: Place, form: Form) -> None:
-    from tools.commands.tables import print_table
-
     document = {
         "schema": "matrix-result/1",
         "folder": str(place.folder),
@@ -231,12 +230,11 @@ def _show(done: Sequence[Done], read: Matrix, place: Place, form: Form) -> None:
     if form is Form.TABLE:
         counts = Counter(one.state.value for one in done)
         told = ", ".join(f"{count} {state}" for state, count in counts.items())
-        typer.echo(f"{len(done)} rows: {told}; {place.folder}")
+        typer.echo(f"{counted(len(done), 'row')}: {told}; {place.folder}")
         _say_skipped(read)
 
 
 def _show_plan(planned: Sequence[Task], read: Matrix, form: Form) -> None:
-    from tools.commands.tables import print_table
     from tools.experiments.launching import prepare
 
     counts = [len(prepare(task.spec).orders) for task in planned]
@@ -260,10 +258,12 @@ def _show_plan(planned: Sequence[Task], read: Matrix, form: Form) -> None:
     ]
     print_table(rows, form, document)
     if form is Form.TABLE:
-        typer.echo(f"{sum(not task.kept for task in planned)} rows would be made")
+        new = sum(not task.kept for task in planned)
+        typer.echo(f"{counted(new, 'row')} would be made")
         _say_skipped(read)
 
 
 def _say_skipped(read: Matrix) -> None:
     if read.skipped:
-        typer.echo(f"{len(read.skipped)} rows skipped: {', '.join(read.skipped)}")
+        names = ", ".join(read.skipped)
+        typer.echo(f"{counted(len(read.skipped), 'row')} skipped: {names}")

@@ -12,6 +12,7 @@ from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Outlet, What
 from tools.commands.forms import Form, Format
+from tools.commands.tables import counted, print_table
 from tools.processes.orders import OrderedEndError, orders_unwind
 
 if TYPE_CHECKING:
@@ -180,8 +181,6 @@ def _ended(one: Run) -> str:
 def _show(
     runs: Sequence[Run], place: Place, form: Form, more: Mapping[str, Any]
 ) -> None:
-    from tools.commands.tables import print_table
-
     failed = sum(not one.accepted for one in runs)
     document = {
         "schema": "runs/1",
@@ -193,15 +192,13 @@ def _show(
     rows = [{k: v for k, v in shown_run(one).items() if k != "run"} for one in runs]
     print_table(rows, form, document)
     if form is Form.TABLE:
-        typer.echo(f"{len(runs)} runs, {failed} failed: {place.folder}")
+        typer.echo(f"{counted(len(runs), 'run')}, {failed} failed: {place.folder}")
         for name, value in more.items():
             if value:
                 typer.echo(f"{name}: {value}")
 
 
 def _show_plan(launch: Launch, form: Form) -> None:
-    from tools.commands.tables import print_table
-
     document = launch.document()
     rows = [
         {
@@ -216,7 +213,7 @@ def _show_plan(launch: Launch, form: Form) -> None:
     ]
     print_table(rows, form, document)
     if form is Form.TABLE:
-        typer.echo(f"{len(rows)} runs would be made")
+        typer.echo(f"{counted(len(rows), 'run')} would be made")
 
 
 def _combined(runs: Sequence[Run], place: Place, *, wanted: bool) -> Path | None:

@@ -101,9 +101,11 @@ def _lines(path: Path, found: Found) -> list[str]:
         lines.append(f"process {found.server.pid}, started {told.get('started')}")
     lines += [
         f"{name.replace('_', ' ')}: {told[name]}"
-        for name in ("ready", "ready_seconds", "log")
+        for name in ("ready", "log")
         if told.get(name) is not None
     ]
+    if isinstance(seconds := told.get("ready_seconds"), float):
+        lines.insert(-1, f"it was ready after {seconds:.2f} s")
     if found.facts.get("restarts"):
         lines.append(f"restarts: {found.facts['restarts']}")
     if not found.running:

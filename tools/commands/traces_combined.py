@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from registry.documents.findings import Finding, Severity, finding
 from registry.gate.report import print_findings
+from tools.commands.tables import counted
 from tools.commands.traces_told import print_document, print_line, print_table
 from tools.traces.combination import Combined, Part
+from tools.traces.containers import V003
 from tools.traces.damage import damage
 from tools.traces.found import Found
 from tools.traces.sources import Sources
@@ -46,9 +49,10 @@ def print_combined(done: Combined, sources: Sources, *, json_output: bool) -> No
         [_HEADS[number] for number in columns],
         [[row[number] for number in columns] for row in rows],
     )
-    for path, reason in sources.passed_over:
-        print_line(f"passed over: {path} {reason}")
-    print_line(f"{done.output}: {done.events:,} events of {len(done.parts)} files")
+    for line in _passed_over(sources):
+        print_line(line)
+    files = counted(len(done.parts), "file")
+    print_line(f"{done.output}: {done.events:,} events of {files}")
     print_findings(findings, file=sys.stderr)
 
 
@@ -77,7 +81,7 @@ def print_validated(
                 one.path,
                 one.found.container + " in gzip" * one.found.compressed,
                 one.found.events,
-                " ".join(f"{phase}:{count}" for phase, count in one.phases.items()),
+                " ".join(f"{phase}:{count}" for phase, count in _often(one.phases)),
                 "yes" if one.valid else "no",
             )
             for one in done
@@ -103,6 +107,33 @@ _HEADS: Final = (
 )
 _ALWAYS: Final = 5
 """How many columns are shown even if nothing stands in them."""
+
+
+_TOLD: Final = 3
+"""Of how many files that are no traces each is told why."""
+
+
+def _often(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent first; equal ones by name."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _passed_over(sources: Sources) -> list[str]:
+    """Say which files of folders were not used; many that are no traces by name."""
+    strange = [path for path, why in sources.passed_over if why.startswith(V003.id)]
+    if len(strange) <= _TOLD:
+        strange = []
+    lines = [
+        f"passed over: {path} {why}"
+        for path, why in sources.passed_over
+        if path not in strange
+    ]
+    if strange:
+        names = _often(Counter(path.name for path in strange))
+        told = ", ".join(f"{count} x {name}" for name, count in names[:_TOLD])
+        more = " and others" * (len(names) > _TOLD)
+        lines.append(f"passed over, no traces: {told}{more}; --json says why")
+    return lines
 
 
 def _row(part: Part) -> tuple[object, ...]:
