@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.simulators.commands import Done
 
 # Speed is asserted in benchmarks/, not here: a busy machine must not fail a test.
 settings.register_profile(
@@ -48,3 +55,39 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def checkout(template: Path, tmp_path: Path) -> Path:
     """A git checkout of a small registry on its branch main."""
     return Path(shutil.copytree(template, tmp_path / "registry-checkout"))
+
+
+@pytest.fixture(scope="session")
+def built_once() -> Iterator[None]:
+    """Keep the commands that typer builds, which takes most of a call's time."""
+    import typer
+
+    with pytest.MonkeyPatch.context() as patch:
+        built = functools.cache(typer.main.get_command)
+        patch.setattr(typer.main, "get_command", built)
+        yield
+
+
+@pytest.fixture
+def powerkit(
+    built_once: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Callable[..., Done]]:
+    """Run `powerkit` in this process; its handlers of signals are undone."""
+    from tests.simulators.commands import run_command
+
+    kept = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
+    yield functools.partial(
+        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
+    )
+    for one, handler in kept.items():
+        signal.signal(one, handler)
+
+
+@pytest.fixture
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of the environment says a setting."""
+    for name in [one for one in os.environ if one.startswith(("POWERKIT_", "UPR_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)

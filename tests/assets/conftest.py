@@ -1,39 +1,20 @@
-"""The command in the process of a test, a web server, and sources that are not slow."""
+"""Settings of nobody, a web server, and sources that are not slow."""
 
 from __future__ import annotations
 
-import functools
-import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.simulators.commands import Done, run_command
 from tests.simulators.file_server import FileServer
 
 
-@pytest.fixture
-def powerkit(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Callable[..., Done]]:
-    """Run the command in this process; its handler of signals is undone."""
-    kept = signal.getsignal(signal.SIGTERM)
-    yield functools.partial(
-        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
-    )
-    signal.signal(signal.SIGTERM, kept)
-
-
 @pytest.fixture(autouse=True)
-def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def apart(no_settings: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of nobody, and a machine and a user whose names are known."""
-    for name in [one for one in os.environ if one.startswith("POWERKIT_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setattr("socket.gethostname", lambda: "rack7.example.org")
     monkeypatch.setattr("getpass.getuser", lambda: "carol")
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.simulators.commands import Done, run_command
+from tests.simulators.commands import Done
 from tools.load.plan import make_plan, write_plan
 from tools.load.requests import Plan
 
@@ -22,16 +20,13 @@ Powerkit = Callable[..., Done]
 
 @pytest.fixture
 def powerkit(
+    powerkit: Powerkit,
+    no_settings: None,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> Powerkit:
-    for name in [one for one in os.environ if one.startswith("POWERKIT_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
-    return functools.partial(
-        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
-    )
+    return powerkit
 
 
 @pytest.fixture

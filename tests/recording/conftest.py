@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 import sys
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.simulators import nvml, powercap
-from tests.simulators.commands import Done, run_command
+from tests.simulators.commands import Done
 from tests.simulators.nvml import Stub, stubbed
 from tests.simulators.powercap import FakePowercap
 from tests.simulators.procfs import FakeProc
@@ -142,18 +141,15 @@ def _no_choice_of_gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def powerkit(
+    powerkit: Powerkit,
+    no_settings: None,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
-) -> Callable[..., Done]:
-    """Run the command in this process, with no settings but the defaults."""
+) -> Powerkit:
+    """Run the command with no settings but the defaults, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CONFIG", "MONITOR_INTERVAL_MS", "VISIBLE_DEVICES"):
-        monkeypatch.delenv(f"POWERKIT_{name}", raising=False)
-    return functools.partial(
-        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
-    )
+    return powerkit
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A registry's checkout, a contributor's key and the command, as contributors have."""
+"""A registry's checkout, a contributor's key and `powerkit submit`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 
 from registry.documents.spec import HardwareSpec, write_spec
 from registry.gate.signing import public_line
-from tests.simulators.commands import Done, alone, run_command, served
+from tests.simulators.commands import Done, alone, served
 from tests.simulators.machines import Machine, level_tables
 from tests.simulators.people import private_key
 from tests.tools.submitting import ALICE
@@ -30,16 +30,6 @@ PASSPHRASE = b"correct horse"
 def key_file(tmp_path: Path) -> Path:
     """A private key without a passphrase, and its *.pub file."""
     return write_key(tmp_path / "id_ed25519", "newcomer")
-
-
-@pytest.fixture
-def powerkit(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """Run the command in this process."""
-    return functools.partial(
-        run_command, "powerkit", monkeypatch=monkeypatch, capsys=capsys
-    )
 
 
 @pytest.fixture
