@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.recording.conftest import SECOND, FakeClock, Scripted, record, series
+from tests.recording.conftest import SECOND, FakeClock, Scripted, series
 from tools.recording import recording as recordings
 from tools.recording.monitor import Monitor, Opened
 
@@ -127,14 +127,27 @@ def test_reasons_are_counted_within_bounds(monkeypatch: pytest.MonkeyPatch) -> N
     assert source.gaps.uncounted == 904
 
 
-def test_recording_stops_where_there_is_no_more_room(
+def test_a_recording_without_end_has_bounds_and_covers_all_its_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recordings, "CELLS", 10)
-    recording = record([Scripted([series("a"), series("b")], lambda _: [1, 2])], 1)
-    assert len(recording) == 5
+    """Of 1 s at 10 ms, in room for 16 rows, samples are left out evenly."""
+    monkeypatch.setattr(recordings, "CELLS", 16 * 5)
+    clock = FakeClock(1)
+    monitor = Monitor(
+        [Scripted([series("a"), series("b")], lambda _: [1, 2])], 10_000_000, clock
+    )
+    monitor.sample()
+    monitor.run()
+    recording = monitor.recording
+    times = [(one - clock.start) // 1_000_000 for one in recording.times_ns]
+    assert times == [80 * number for number in range(13)]
+    assert recording.readings("b") == [2] * 13
+    assert list(recording.points("a"))[-1][0] == clock.start + 960_000_000
+    assert recording.pace.interval_ns == 80_000_000
     assert recording.full
-    assert [one.code for one in recording.summary().findings] == ["O017"]
+    (told,) = recording.summary().findings
+    assert told.code == "O017"
+    assert "one sample in 0.08 s" in told.what
 
 
 def test_the_thread_samples_until_the_block_ends() -> None:

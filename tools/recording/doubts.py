@@ -58,7 +58,7 @@ MISSED: Final = code(
 FULL: Final = code(
     "O017",
     Severity.WARNING,
-    "Recording stopped before the end: there is no more room.",
+    "Samples were left out afterwards: there was no room for all.",
     "Take a longer --interval-ms or fewer --sources.",
 )
 
@@ -155,5 +155,5 @@ def _pace(recording: Recording) -> Iterator[Finding]:
         what = f"{pace.missed} missed, {pace.late} late, {pace.ticks} kept"
         yield finding(MISSED, "-", what)
     if recording.full:
-        what = f"more than {CELLS} readings"
+        what = f"more than {CELLS} numbers; one sample in {pace.interval_ns / 1e9:g} s"
         yield finding(FULL, "-", what)

@@ -216,6 +216,10 @@ def _read_rows(
     number = _FIRST_ROW - 1
     while line := file.readline(_ROW_BYTES + 1):
         number += 1
+        if len(line) > _ROW_BYTES or not recording.has_room:
+            what = f"it holds more than {CELLS} numbers or a line is too long"
+            problems.append(finding(BAD, path, what, line=number))
+            break
         try:
             before = _append(recording, header, line, places, before)
             if number == _FIRST_ROW and before:
@@ -224,10 +228,6 @@ def _read_rows(
             problems.append(finding(BAD_ROW, path, str(error), line=number))
         if len(problems) >= _PROBLEMS:
             problems.append(finding(BAD_ROW, path, "more rows are not looked at"))
-            break
-        if len(line) > _ROW_BYTES or (recording.full and not header.full):
-            what = f"it holds more than {CELLS} readings or a line is too long"
-            problems.append(finding(BAD, path, what, line=number))
             break
     return problems
 

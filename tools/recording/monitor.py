@@ -134,8 +134,8 @@ class Monitor:
 
     @property
     def stopped(self) -> bool:
-        """Whether recording ended early: it is full, or reading failed."""
-        return self.recording.full or self._failure is not None
+        """Whether recording ended early, since reading failed."""
+        return self._failure is not None
 
     def sample(self) -> None:
         """Read every source once, now."""
@@ -157,19 +157,21 @@ class Monitor:
     def run(self) -> None:
         """Sample at each deadline until stopped, counted from now, the first apart."""
         pace = self.recording.pace
+        interval = pace.interval_ns
         start = self._clock.monotonic_ns()
         number = 1
-        while self._clock.wait_until(start + number * pace.interval_ns, self._stop):
-            late = self._clock.monotonic_ns() - (start + number * pace.interval_ns)
+        while self._clock.wait_until(start + number * interval, self._stop):
+            late = self._clock.monotonic_ns() - (start + number * interval)
             pace.ticks += 1
             pace.worst_ns = max(pace.worst_ns, late)
-            pace.late += late * _LATE_SHARE > pace.interval_ns
+            pace.late += late * _LATE_SHARE > interval
             self.sample()
-            if self.recording.full:
-                return
-            passed = (self._clock.monotonic_ns() - start) // pace.interval_ns
+            passed = (self._clock.monotonic_ns() - start) // interval
             pace.missed += max(passed - number, 0)
             number = max(passed, number) + 1
+            if pace.interval_ns != interval:  # rows were left out: go on at their pace
+                start += (number - 1) * interval
+                interval, number = pace.interval_ns, 1
 
     def _run_guarded(self) -> None:
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CELLS", "Pace", "Recording"]
 
 CELLS: Final = 40_000_000
-"""The most readings in memory, at eight bytes each."""
+"""The most numbers in memory, at eight bytes each: readings, and times of rows."""
 
 _NOTHING: Final = -(2**63)  # stands for a missing reading in the arrays
 _LARGEST: Final = 2**63 - 1
@@ -62,7 +62,7 @@ class Recording:
         times_ns: CLOCK_MONOTONIC of each row, before its first read.
         starts_ns: for each source, CLOCK_MONOTONIC of its read in each row.
         took_ns: for each source, nanoseconds that its read took in each row.
-        full: whether recording stopped since it would have held too much.
+        full: whether rows were left out afterwards, since there was no more room.
 
     """
 
@@ -95,6 +95,12 @@ class Recording:
         """The sources of the series, in order."""
         return tuple(self.starts_ns)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether a further row fits as it is."""
+        width = len(self.columns) + 1 + 2 * len(self.sources)
+        return (len(self) + 1) * width <= CELLS
+
     def append(
         self,
         time_ns: int,
@@ -103,14 +109,16 @@ class Recording:
     ) -> None:
         """Add a row.
 
+        Where there is no more room, every second row is left out, and the interval is
+        doubled, so that a recording of any length covers all of its time.
+
         Args:
             time_ns: CLOCK_MONOTONIC before the first read, later than the row before.
             reads: for each source, when its read began and how long it took, in ns.
             readings: a reading for each series in order; None is missing.
         """
-        if (len(self) + 1) * max(len(self.columns), 1) > CELLS:
-            self.full = True
-            return
+        if not self.has_room:
+            self._thin()
         self.times_ns.append(time_ns)
         for source, (start, took) in reads.items():
             self.starts_ns[source].append(start)
@@ -122,6 +130,16 @@ class Recording:
                 self.gaps.note(series.name, "a number of more than 63 bits")
                 reading = None  # noqa: PLW2901 - missing from here on
             cells.append(_NOTHING if reading is None else reading)
+
+    def _thin(self) -> None:
+        """Keep the first of every two rows."""
+        self.full = True
+        self.pace.interval_ns *= 2
+        self.times_ns = self.times_ns[::2]
+        for source in self.sources:
+            self.starts_ns[source] = self.starts_ns[source][::2]
+            self.took_ns[source] = self.took_ns[source][::2]
+        self._cells = [cells[::2] for cells in self._cells]
 
     def readings(self, name: str) -> list[int | None]:
         """All readings of a series, a row each.
