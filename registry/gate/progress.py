@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from registry.documents.findings import shown
+from registry.documents.limits import MESSAGE_CHARACTERS
+
 __all__ = ["progress_line"]
 
 
@@ -17,6 +20,8 @@ def _silent(_: str) -> None:
 def progress_line(*, hidden: bool = False) -> Iterator[Callable[[str], None]]:
     """Give a function that shows its text as the line of progress.
 
+    Names of files and what programs print may stand in it: they are shown escaped.
+
     Args:
         hidden: whether to stay silent even at a terminal.
     """
@@ -27,4 +32,4 @@ def progress_line(*, hidden: bool = False) -> Iterator[Callable[[str], None]]:
     from rich.text import Text  # noqa: PLC0415
 
     with Console(stderr=True).status(Text("…")) as status:
-        yield lambda line: status.update(Text(line))
+        yield lambda line: status.update(Text(shown(line, MESSAGE_CHARACTERS)))
