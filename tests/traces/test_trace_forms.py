@@ -128,6 +128,29 @@ def test_several_gzip_members_are_one_text(tmp_path: Path) -> None:
     assert read(path)[0] == [A, B]
 
 
+def test_a_gzip_member_may_begin_between_two_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = len(TEXT) // 2
+    first, second = (gzip.compress(one.encode()) for one in (TEXT[:half], TEXT[half:]))
+    path = tmp_path / "t.json.gz"
+    path.write_bytes(first + second)
+    # The mark of a file is read first, then so much at a time.
+    monkeypatch.setattr(limits, "COMPRESSED_BLOCK_BYTES", len(first) - 1)
+    seen, found = read(path)
+    assert seen == [A, B]
+    assert found.whole
+    assert found.file_bytes == len(first + second)
+
+
+def test_what_stands_behind_a_gzip_member_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.json.gz"
+    path.write_bytes(gzip.compress(TEXT.encode()) + b"other text")
+    seen, found = read(path)
+    assert seen == [A, B]
+    assert (found.corrupt, found.corrupt_at) == (1, [len(TEXT.encode())])
+
+
 def test_a_gzip_file_that_is_cut_or_damaged_gives_what_it_can(tmp_path: Path) -> None:
     events = [slice_(f"name {n * 7919 % 1000}", n, 1) for n in range(20_000)]
     whole = gzip.compress(json.dumps(events).encode())

@@ -69,34 +69,39 @@ def blocks(path: Path, found: Found) -> Iterator[bytes]:
         OSError: the file cannot be read.
     """
     with path.open("rb") as file:
-        head = file.read(2)
-        file.seek(0)
+        # Nothing is sought for: the file may be a pipe.
+        head = file.read(len(_GZIP))
+        found.file_bytes = len(head)
         found.compressed = head == _GZIP
-        source = _unpacked(file, path, found) if found.compressed else _plain(file)
+        unpack = _unpacked if found.compressed else _plain
         first = True
-        for block in source:
-            found.file_bytes = file.tell()
+        for block in unpack(head, file, path, found):
             found.bytes_read += len(block)
             text = block
             if first and (first := not block.strip(_SPACE + _BOM)) is False:
                 text = _begin(block, path)
             yield text
-        found.file_bytes = file.tell()
     if first:
         raise RegistryError(finding(V001, str(path), "it holds nothing but space"))
 
 
-def _plain(file: IO[bytes]) -> Iterator[bytes]:
-    while block := file.read(limits.BLOCK_BYTES):
+def _plain(head: bytes, file: IO[bytes], _path: Path, found: Found) -> Iterator[bytes]:
+    block = head + file.read(max(limits.BLOCK_BYTES - len(head), 0))
+    found.file_bytes = len(block)
+    while block:
         yield block
+        block = file.read(limits.BLOCK_BYTES)
+        found.file_bytes += len(block)
 
 
-def _unpacked(file: IO[bytes], path: Path, found: Found) -> Iterator[bytes]:
+def _unpacked(
+    head: bytes, file: IO[bytes], path: Path, found: Found
+) -> Iterator[bytes]:
     """Unpack every member of a gzip file, up to the first damage."""
     total, member = 0, zlib.decompressobj(wbits=31)
-    pending = b""
+    pending = head
     while True:
-        pending = pending or file.read(limits.COMPRESSED_BLOCK_BYTES)
+        pending = pending or _more(file, found)
         try:
             text = member.decompress(pending, limits.BLOCK_BYTES)
         except zlib.error:
@@ -107,15 +112,25 @@ def _unpacked(file: IO[bytes], path: Path, found: Found) -> Iterator[bytes]:
             found.unterminated = True
             return
         total += len(text)
-        _check_size(total, file.tell(), path)
+        _check_size(total, found.file_bytes, path)
         if text:
             yield text
         pending = member.unconsumed_tail
         if member.eof:
-            pending = member.unused_data or file.read(limits.COMPRESSED_BLOCK_BYTES)
+            pending = member.unused_data
+            if len(pending) < len(_GZIP):  # the read before may end in a member's mark
+                pending += _more(file, found)
             if not pending.startswith(_GZIP):
-                return  # the end, or the padding of a tape
+                if pending.strip(b"\x00"):  # not the end, and no padding of a tape
+                    found.damage(total)
+                return
             member = zlib.decompressobj(wbits=31)
+
+
+def _more(file: IO[bytes], found: Found) -> bytes:
+    block = file.read(limits.COMPRESSED_BLOCK_BYTES)
+    found.file_bytes += len(block)
+    return block
 
 
 def _check_size(unpacked: int, packed: int, path: Path) -> None:

@@ -28,6 +28,7 @@ from tools.traces.combination import Combination, Combined, Part
 from tools.traces.found import Found
 from tools.traces.identities import Identities, Processes
 from tools.traces.ignoring import Ignoring
+from tools.traces.overwriting import read_twice
 from tools.traces.process_names import ProcessNames
 from tools.traces.provenance import about_run, display_time_unit, provenance
 from tools.traces.reading import decoded
@@ -72,7 +73,7 @@ def combine(
         say: is told what is done now.
 
     Raises:
-        RegistryError: every input that is no trace; V020 to V023.
+        RegistryError: every input that is no trace; V020 to V023, V059.
         OSError: a file cannot be read or written.
     """
     if how.sort and len(sources) > limits.MERGED_INPUTS:
@@ -108,6 +109,7 @@ def _surveys(
     for part in parts:
         say(f"looking at {part.path.name}")
         try:
+            read_twice(part.path)
             surveys.append(survey(part.path, look))
         except RegistryError as error:
             findings += error.findings

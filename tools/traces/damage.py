@@ -94,12 +94,14 @@ def damage(path: Path, found: Found, *, lines: Sequence[int] = ()) -> list[Findi
 def lines_of(path: Path, offsets: Sequence[int]) -> list[int]:
     """The lines, from 1, in which some bytes of a file's text stand.
 
+    None of a pipe, which cannot be read again.
+
     Raises:
         OSError: the file cannot be read.
         RegistryError: it is no trace any more.
     """
     lines: list[int] = []
-    wanted = sorted(offsets)
+    wanted = sorted(offsets) if path.is_file() else []
     line, begin = 1, 0
     for block in blocks(path, Found()) if wanted else ():
         while wanted and wanted[0] < begin + len(block):

@@ -19,6 +19,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from tools.traces.overwriting import read_twice
 from tools.traces.reading import Found, pieces
 from tools.traces.runs import runs_of
 
@@ -60,9 +61,10 @@ def describe(path: Path, description: str = "") -> Described:
         description: what it is of; what the trace says itself if empty.
 
     Raises:
-        RegistryError: V001 to V004 or V058: it is no trace, or damaged.
+        RegistryError: V001 to V004, V058 or V059: no trace, damaged, or a pipe.
         OSError: it cannot be read.
     """
+    read_twice(path)  # here and where it is sent
     found = Found()
     for _ in pieces(path, found):
         pass
