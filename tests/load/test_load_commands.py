@@ -321,6 +321,22 @@ def test_the_digest_of_a_plan_from_a_pipe(powerkit: Powerkit) -> None:
     assert told == {"file": "stdin", "sha256": hashlib.sha256(data).hexdigest()}
 
 
+@pytest.mark.parametrize(
+    ("sut", "told"),
+    [
+        ("http://me:pw@127.0.0.1:9/x", "http://***@127.0.0.1:9/x"),
+        ("cmd:true 'https://me:pw@h/x' {item}", "cmd:true 'https://***@h/x' {item}"),
+        ("cmd:true me@example.org", "cmd:true me@example.org"),
+    ],
+)
+def test_a_result_tells_of_the_system_without_secrets(
+    powerkit: Powerkit, sut: str, told: str
+) -> None:
+    planned(powerkit, "--items", 1)
+    done = powerkit("load", "run", "plan.jsonl", "--sut", sut, "--json")
+    assert json.loads(done.out)["sut"] == told
+
+
 def test_what_a_function_prints_is_no_part_of_the_json(
     powerkit: Powerkit, folder: Path
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
-from tools.settings.redaction import redacted
+from tools.settings.redaction import redacted, urls_redacted
 
 __all__ = ["Store", "asking", "open_store", "parted", "scheme_of"]
 
@@ -48,7 +48,6 @@ _OBJECTS: Final = frozenset(
 )
 _MANY_AT_ONCE: Final = frozenset(("file", "local", "memory"))
 _USER: Final = re.compile(r"[^\s'\"<>@/]+:(?!//)[^\s'\"<>@]+@")
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +175,10 @@ def _is_ours(error: Exception) -> bool:
 def _said(error: Exception) -> str:
     """What an error says, without secrets of URLs in it."""
     text = getattr(error, "strerror", None) or str(error)
-    clean = _URL.sub(lambda url: redacted(url[0]), str(text).strip())
-    clean = _USER.sub("***@", clean)  # as in the name of a bucket that is none
+    # A bucket that has no name of one is repeated with what stands before its @.
+    clean = _USER.sub("***@", urls_redacted(str(text).strip()))
+        "***@", urls_redacted(str(text).strip())
+    )  # as in the name of a bucket that is none
     kind = type(error).__name__
     return shown(clean, 240) if clean else kind
 

@@ -107,6 +107,7 @@ def run(
     from tools.load.running import run_plan
     from tools.load.scenarios import Demands, Limits, settings_for
     from tools.load.targets.opening import open_target
+    from tools.settings.redaction import urls_redacted
 
     _refuse_unwritable(output, trace)
     made, digest = read_plan_and_digest(plan)
@@ -133,7 +134,7 @@ def run(
         )
         with progress_line(hidden=json_output) as progress:
             ran = run_plan(made, target, settings, progress=progress)
-    names = {"plan": {"file": plan.name, "sha256": digest}, "sut": _named(sut)}
+    names = {"plan": {"file": plan.name, "sha256": digest}, "sut": urls_redacted(sut)}
     facts = result(made, ran, settings, demands, names)
     if trace is not None:
         write_trace(made, ran, trace)
@@ -156,13 +157,6 @@ def _refuse_unwritable(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise typer.BadParameter(f"{path} cannot be written there")
-
-
-def _named(sut: str) -> str:
-    """The system under test, as a result may tell of it."""
-    from tools.settings.redaction import redacted
-
-    return redacted(sut) if sut.lower().startswith(("http:", "https:")) else sut
 
 
 def _text(body: Path) -> str:

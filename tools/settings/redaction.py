@@ -6,12 +6,13 @@ import re
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
-__all__ = ["redacted"]
+__all__ = ["redacted", "urls_redacted"]
 
 # What may stand openly in a query; all else could be a key, a token or a signature.
 _OPEN: Final = frozenset(
     ("version", "versionid", "ref", "rev", "revision", "region", "download", "format")
 )
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 _HIDDEN: Final = "***"
 _USER: Final = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]*://)"
@@ -36,6 +37,11 @@ def redacted(url: str) -> str:
     query = "&".join(map(_pair, parts.query.split("&"))) if parts.query else ""
     fragment = _HIDDEN if parts.fragment else ""
     return urlunsplit(parts._replace(query=query, fragment=fragment))
+
+
+def urls_redacted(text: str) -> str:
+    """Hide what may be secret in every URL of a text, such as a command line."""
+    return _URL.sub(lambda url: redacted(url[0]), text)
 
 
 def _pair(pair: str) -> str:
