@@ -245,6 +245,17 @@ def test_runs_at_once_are_refused(tmp_path: Path, warm_up: bool) -> None:
     assert "B080 work of run-0000 and work of run-0001 share 1.000 s" in refused(runs)
 
 
+def test_a_long_run_is_told_of_each_that_it_covers(tmp_path: Path) -> None:
+    runs = [
+        recorded(tmp_path, at(0, 100, 110)),
+        recorded(tmp_path, at(1, 101, 102)),
+        recorded(tmp_path, at(2, 108, 109)),
+    ]
+    said = refused(runs)
+    assert "work of run-0000 and work of run-0001 share 1.000 s" in said
+    assert "work of run-0000 and work of run-0002 share 1.000 s" in said
+
+
 def test_runs_of_two_boots_or_machines_are_refused(tmp_path: Path) -> None:
     first = recorded(tmp_path, at(0, 100, 103), seconds(100, 103))
     booted = at(1, 90_000, 90_003).model_copy(
@@ -389,6 +400,7 @@ def test_threads_by_the_workload_or_by_the_pin(tmp_path: Path) -> None:
 
 def test_labels_are_said_known_or_drawn(tmp_path: Path) -> None:
     kit = {"result.json": b'{"schema": "workload-result/1", "label": "membw"}'}
+    unlike = {"result.json": b'{"schema": "workload-result/1", "label": "other"}'}
     forged = {"result.json": b'{"schema": "workload-result/1", "label": "host-a"}'}
     kinds: list[tuple[dict[str, Any], dict[str, bytes]]] = [
         ({"workload": "memory:copy"}, kit),
@@ -396,6 +408,7 @@ def test_labels_are_said_known_or_drawn(tmp_path: Path) -> None:
         ({"workload": "secret", "item": "vgg"}, {}),
         ({"workload": "secret"}, {}),
         ({"workload": "a=b"}, {}),
+        ({"workload": "numpy:fft"}, unlike),
     ]
     runs = [
         recorded(
@@ -414,7 +427,8 @@ def test_labels_are_said_known_or_drawn(tmp_path: Path) -> None:
     assert [found[0], found[2], found[4]] == ["membw", "vec", "mix"]
     assert found[1] == found[3]
     assert is_pseudonym(found[1])
-    assert labels.own == {"secret": found[1]}
+    assert labels.own == {"secret": found[1], "numpy:fft": found[5]}
+    assert is_pseudonym(found[5])
     assert codes(made)["B084"] == "nobody: the label fp"
     assert b"secret" not in b"".join(made.data.values())
 
