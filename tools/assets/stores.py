@@ -177,8 +177,6 @@ def _said(error: Exception) -> str:
     text = getattr(error, "strerror", None) or str(error)
     # A bucket that has no name of one is repeated with what stands before its @.
     clean = _USER.sub("***@", urls_redacted(str(text).strip()))
-        "***@", urls_redacted(str(text).strip())
-    )  # as in the name of a bucket that is none
     kind = type(error).__name__
     return shown(clean, 240) if clean else kind
 
