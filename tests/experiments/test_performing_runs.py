@@ -16,20 +16,13 @@ from typing import Any
 import pytest
 
 from tests.experiments.experiment_samples import child, reporting
+from tests.simulators.living import alive
 from tools.experiments import performing
 from tools.experiments.experiment import perform_all
 from tools.experiments.launching import prepare
 from tools.experiments.performing import Bench
 from tools.experiments.record import Run, read_runs
 from tools.experiments.spec import spec_of
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def performed(

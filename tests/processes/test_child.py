@@ -11,20 +11,13 @@ from pathlib import Path
 import pytest
 
 from registry.documents.findings import RegistryError
+from tests.simulators.living import alive
 from tools.processes import child as child_module
 from tools.processes.child import Child, first_ended, run_child
 
 
 def python(program: str) -> list[str]:
     return [sys.executable, "-c", program]
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def test_how_it_ended() -> None:

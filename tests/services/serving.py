@@ -6,7 +6,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 PATIENCE = 10.0
 
@@ -60,15 +59,6 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taker:
         port: int = taker.getsockname()[1]
     return port
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that ended and was not waited for does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.services.serving import alive, until
+from tests.services.serving import until
 from tests.simulators.commands import Done
+from tests.simulators.living import alive
 from tools.commands.watching_view import watching_view
 from tools.processes.child import Child
 from tools.services.state import find

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests.services.serving import PYTHON, alive, free_port, server, until
+from tests.services.serving import PYTHON, free_port, server, until
 from tests.simulators.commands import Done
+from tests.simulators.living import alive
 from tools.processes.child import Child
 from tools.services.state import find
 

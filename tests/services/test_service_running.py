@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from registry.documents.findings import RegistryError
-from tests.services.serving import PYTHON, alive, free_port, server, until
+from tests.services.serving import PYTHON, free_port, server, until
+from tests.simulators.living import alive
 from tools.services import readiness
 from tools.services.running import Service
 from tools.services.specification import ServiceSpec

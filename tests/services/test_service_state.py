@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.documents.findings import RegistryError
-from tests.services.serving import alive, until
+from tests.services.serving import until
+from tests.simulators.living import alive
 from tools.processes.child import Child
 from tools.processes.marks import Mark
 from tools.services.state import end_orphan, find, held_state

@@ -11,7 +11,7 @@ import pytest
 import watchfiles
 
 from registry.documents.findings import RegistryError
-from tests.services.serving import alive
+from tests.simulators.living import alive
 from tools.services.changes import Changes, Relevant
 from tools.services.specification import ServiceSpec
 from tools.services.state import held_state

@@ -11,24 +11,8 @@ import pytest
 
 from registry.documents.findings import RegistryError
 from tests.simulators.chrome_traces import arrow, named, read, rows, slice_, write
-from tools.traces.combination import Combination, Combined
+from tests.traces.joining import PLAIN, joined
 from tools.traces.combining import combine
-
-PLAIN = Combination()
-
-
-def joined(
-    folder: Path, *traces: Any, how: Combination = PLAIN, **more: Any
-) -> Combined:
-    """Combine traces, called a, b and so on, into out.json."""
-    sources = []
-    for number, events in enumerate(traces):
-        label = chr(ord("a") + number)
-        path = events
-        if not isinstance(events, Path):
-            path = write(folder / f"{label}.json", events, **more)
-        sources.append((path, label))
-    return combine(sources, folder / "out.json", how)
 
 
 def names(path: Path) -> dict[int, dict[str, Any]]:

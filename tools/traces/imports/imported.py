@@ -105,8 +105,7 @@ def span(
         "pid": track[0],
         "tid": track[1],
     }
-    known = {key: one for key, one in (args or {}).items() if one is not None}
-    return event | {"args": known} if known else event
+    return _with(event, args)
 
 
 def instant(
@@ -127,6 +126,10 @@ def instant(
         "pid": track[0],
         "tid": track[1],
     }
+    return _with(event, args)
+
+
+def _with(event: Event, args: Mapping[str, object] | None) -> Event:
     known = {key: one for key, one in (args or {}).items() if one is not None}
     return event | {"args": known} if known else event
 
