@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import assume, given, settings
@@ -12,7 +13,7 @@ from tests.recording.conftest import SECOND, FakeClock, Scripted, energy, record
 from tools.readings.series import Kind, Series, decimal_text
 from tools.recording.counting import counter_growth, difference, rate_window_seconds
 from tools.recording.gauging import gauge_level
-from tools.recording.monitor import Monitor, Recording
+from tools.recording.monitor import Monitor, Pace, Recording
 
 ENERGY = energy(update_seconds=0.001)
 
@@ -267,3 +268,18 @@ def test_a_counter_that_is_no_energy_goes_on_after_a_step_back() -> None:
     growth = counter_growth(plain, points((0, 5), (1, 9), (2, 2), (3, 4)))
     assert growth.total == 6
     assert growth.problems == ["it went down: it was set back"]
+
+
+def test_a_long_recording_is_summarised_without_a_copy_of_it() -> None:
+    """A copy as Python's numbers would take more than a hundred bytes a reading."""
+    recording = Recording((series("a"),), Pace(50_000_000))
+    for number in range(50_000):
+        now = 50_000_000 * number
+        recording.append(now, {"scripted": (now, 1000)}, [number])
+    tracemalloc.start()
+    try:
+        recording.summary()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50 * 50_000

@@ -60,8 +60,9 @@ def gauge_level(
     """
     level = Level()
     before: float | None = None
+    steps = series.steps  # of a day there are millions of readings
     for time_ns, reading in points:
-        value = reading / series.steps
+        value = reading / steps
         if before is None or level.peak is None or level.minimum is None:
             level.minimum = level.peak = value
             level.first_ns = time_ns

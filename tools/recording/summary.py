@@ -10,8 +10,10 @@ and never added up over devices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -175,11 +177,7 @@ def summarised(
     energies: list[Energy] = []
     growths: dict[str, Growth] = {}
     for one in recording.columns:
-        points = (
-            [point for point in recording.points(one.name) if begin <= point[0] <= end]
-            if begin_ns is not None or end_ns is not None
-            else list(recording.points(one.name))
-        )
+        points = _Points(recording, one.name, begin_ns, end_ns)
         failed = _failed(recording, one.name)
         if one.kind is Kind.COUNTER:
             growth = growths[one.name] = counter_growth(one, points)
@@ -201,6 +199,26 @@ def summarised(
         _read_times(recording),
         doubts(recording, growths, energies),
     )
+
+
+class _Points:
+    """The readings of a series within a window, without a copy of a long recording."""
+
+    def __init__(
+        self, recording: Recording, name: str, begin_ns: int | None, end_ns: int | None
+    ) -> None:
+        self._recording = recording
+        self._name = name
+        self._begin = begin_ns
+        self._end = end_ns
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        points = self._recording.points(self._name)
+        if self._begin is None and self._end is None:
+            return points
+        begin = float("-inf") if self._begin is None else self._begin
+        end = float("inf") if self._end is None else self._end
+        return (point for point in points if begin <= point[0] <= end)
 
 
 def _failed(recording: Recording, name: str) -> int:
@@ -233,13 +251,13 @@ def _of_counter(one: Series, growth: Growth, failed: int) -> SeriesSummary:
 
 def _of_gauge(
     one: Series,
-    points: Sequence[tuple[int, int]],
+    points: _Points,
     pace: Pace,
     failed: int,
     begin: int,
     end: int,
 ) -> tuple[SeriesSummary, list[Energy]]:
-    spaces = [after[0] - before[0] for before, after in zip(points, points[1:])]  # noqa: B905, RUF007  the last has none after it
+    spaces = array("q", (after[0] - before[0] for before, after in pairwise(points)))
     usual = max(median(spaces) if spaces else 0, pace.interval_ns)
     level = gauge_level(one, points, max(_GAP_SPACINGS * usual, _GAP_NS))
     summary = SeriesSummary(
