@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,6 +98,31 @@ def test_nothing_is_left_if_something_fails(tmp_path: Path, name: str) -> None:
         trace.write(failing())
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["full.json", "full.json.gz"])
+def test_nothing_is_left_on_a_full_disk(tmp_path: Path, name: str) -> None:
+    """The limit for the size of a file fails as a full disk does."""
+    program = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from tools.traces.writing import TraceWriter\n"
+        "for size in (0, 7, 60):\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (size, -1))\n"
+        "    try:\n"
+        "        with TraceWriter(Path(sys.argv[1])) as out:\n"
+        "            out.write([{'name': str(i)} for i in range(9)])\n"
+        "    except OSError as error:\n"
+        "        print(error.strerror)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / name)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [os.strerror(errno.EFBIG)] * 3
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_gzip_holds_neither_name_nor_time(tmp_path: Path) -> None:

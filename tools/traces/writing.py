@@ -89,15 +89,23 @@ class TraceWriter:
         self._part = part_beside(self._path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._raw = self._part.open("xb")
+        try:
+            self._begin(self._raw)
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _begin(self, raw: IO[bytes]) -> None:
+        """Write what stands before the events."""
         if self._path.name.endswith(".gz"):
             # No name and no time of its own: equal events give equal bytes.
             self._file = gzip.GzipFile(
-                filename="", mode="wb", fileobj=self._raw, compresslevel=_LEVEL, mtime=0
+                filename="", mode="wb", fileobj=raw, compresslevel=_LEVEL, mtime=0
             )
         else:
-            self._file = self._raw
+            self._file = raw
         self._put(b'{"traceEvents":[\n')
-        return self
 
     def __exit__(
         self,
@@ -112,10 +120,7 @@ class TraceWriter:
                 self._finish()
                 self._part.replace(self._path)
         finally:
-            with suppress(OSError):  # a full disk was told of already
-                self._close()
-            self._raw.close()
-            self._part.unlink(missing_ok=True)
+            self._leave()
 
     def write(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Write events; values are whatever msgspec encodes, `Raw` texts included."""
@@ -152,6 +157,15 @@ class TraceWriter:
         self._close()
         self._raw.flush()
         os.fsync(self._raw.fileno())
+
+    def _leave(self) -> None:
+        """Let go of the file; on a full disk that fails, as was told already."""
+        assert self._raw is not None  # noqa: S101
+        self._part.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._close()
+        with suppress(OSError):
+            self._raw.close()
 
     def _close(self) -> None:
         """End the gzip member; the file below it stays open."""
