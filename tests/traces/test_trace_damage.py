@@ -52,6 +52,44 @@ def test_doubled_quotes_as_loadgen_writes_them(tmp_path: Path) -> None:
     assert found.corrupt_at[0] == where
 
 
+BROKEN = '{"name":"x","ph":"X","ts":x,"args":{"l":[{"a":1},{"b":2},{"d":3}],"c":2}}'
+
+
+def test_an_event_without_a_phase_behind_a_lost_one_is_counted(tmp_path: Path) -> None:
+    odd = '{"name":"odd","ts":1}'
+    for gap in (",", ", ", ",\n"):
+        content = "[" + gap.join([json.dumps(A), BROKEN, odd, odd, json.dumps(C)]) + "]"
+        names, found = load(tmp_path / "t", content)
+        assert (names, found.bad_events, found.corrupt) == (["a", "c"], 3, 1), gap
+    # The objects inside the lost event are parts of it.
+    names, found = load(tmp_path / "t", "[" + ",".join([BROKEN, json.dumps(C)]) + "]")
+    assert (names, found.bad_events) == (["c"], 1)
+
+
+@pytest.mark.parametrize("last", [BROKEN, '{"name":"x","ph":"X","args":{"k":""v""}}'])
+def test_keys_behind_a_lost_last_event_are_kept(tmp_path: Path, last: str) -> None:
+    others = '"displayTimeUnit":"ns","otherData":{"k":[{"l":1}],"m":2}'
+    content = (
+        '{"traceEvents":[' + json.dumps(A) + ",\n" + last + "\n]," + others + "}\n"
+    )
+    names, found = load(tmp_path / "t", content)
+    assert (names, found.bad_events, found.corrupt) == (["a"], 1, 1)
+    assert found.metadata == json.loads("{" + others + "}")
+    assert not found.unterminated
+    # What only looks like other keys stands in the event.
+    names, found = load(tmp_path / "t", content[: content.index("\n],")])
+    assert (names, found.metadata) == (["a"], {})
+    names, found = load(tmp_path / "t", content.replace(others, "").replace(",}", "}"))
+    assert (names, found.metadata, found.unterminated) == (["a"], {}, False)
+
+
+def test_many_objects_in_a_lost_event_hide_none_behind_it(tmp_path: Path) -> None:
+    inner = ",".join('{"a":1}' for _ in range(50))
+    broken = '{"name":"x","ph":"X","ts":x,"args":{"l":[' + inner + "]}}"
+    names, found = load(tmp_path / "t", f"[{broken},{json.dumps(C)}]")
+    assert (names, found.bad_events) == (["c"], 1)
+
+
 def test_numbers_that_json_does_not_have_become_null(tmp_path: Path) -> None:
     values = '{"x": NaN, "y": [Infinity, -Infinity], "z": 1e999, "n": 1}'
     odd = '{"ph":"C","name":"odd","ts":1,"args":' + values + "}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
+from itertools import islice
 from typing import Any, Final
 
 from tools.traces import limits
@@ -33,6 +34,13 @@ _START: Final = re.compile(r"\{(?=\s*\")")
 _OPEN: Final = re.compile(r"\{\s*\Z")
 _SOUND: Final = re.compile(r"[\s,]*(?:[{\]]|\Z)")
 _LINE: Final = re.compile(r"\n[\s,]*\Z")
+_FOLLOWS: Final = re.compile(r"\}\s*,\s*\Z")
+_MARKS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_ENDS: Final = re.compile(r"\}\s*\]\s*(?:,\s*(?=\")|(?=\}\s*\Z))")
+_TRIES: Final = 16
+"""At how many places the end of an array is looked for behind its last event."""
+_NEAR: Final = 4096
+"""How far from a lost event another one is known to be none of its parts."""
 
 
 def elements(
@@ -132,6 +140,7 @@ class _Salvage:
         "_found",
         "_kept",
         "_last",
+        "_lost",
         "_size",
         "_window",
         "broken",
@@ -148,6 +157,7 @@ class _Salvage:
         self._kept: list[str] = []
         self._size = limits.SALVAGE_BYTES
         self._last = False
+        self._lost: int | None = None
         self.broken = broken
         self.closed = False
         self.done = False
@@ -165,8 +175,9 @@ class _Salvage:
 
     def _walk(self, text: str) -> int:
         """Keep the events of a text; give the place up to which it is done with."""
-        budget = limits.SALVAGE_PASSES * len(text)
+        budget = limits.SALVAGE_PASSES * max(len(text), limits.SALVAGE_BYTES)
         at = 0
+        self._lost = None
         while True:
             if not self.broken:
                 at = self._between(text, at)
@@ -209,7 +220,11 @@ class _Salvage:
         if self.broken:
             # A part of a lost event is no event; one that names its phase is.
             if not isinstance(value.get("ph"), str):
-                return at + 1, max(end - at, limits.SALVAGE_TRY_BYTES)
+                if not self._beside(text, at):
+                    return at + 1, max(end - at, limits.SALVAGE_TRY_BYTES)
+                self._found.bad_events += 1
+                self._lost = at
+                return end, max(end - at, limits.SALVAGE_TRY_BYTES)
             self.broken = _SOUND.match(text, end) is None
             self._found.salvaged += 1
         elif not isinstance(value, dict):
@@ -228,15 +243,28 @@ class _Salvage:
         if self.broken and not (at and _LINE.search(text, max(0, at - 80), at)):
             return
         self.broken = True
+        self._lost = at
         self._found.bad_events += 1
-        if cut and self._last:
+        if cut and self._last and _end(text, at) is None:
             self._found.unterminated = True
         else:
             before = len(text_bytes(text[:at]))
             self._found.damage(self._window.offset + before)
 
+    def _beside(self, text: str, at: int) -> bool:
+        """Whether an object stands beside the last lost event, and not inside it."""
+        begun = self._lost
+        if begun is None or at - begun > _NEAR or not _FOLLOWS.search(text, begun, at):
+            return False
+        marks = [mark[0] for mark in _MARKS.finditer(text, begun, at)]
+        opened = sum(mark in "[{" for mark in marks)
+        return opened == sum(mark in "]}" for mark in marks)
+
     def _nothing_more(self, text: str) -> int:
         """No event begins in the rest of a text."""
+        if self._last and (end := _end(text, self._lost)) is not None:
+            self.closed = self.done = True
+            return end
         if self._last:
             self.done = True
             self._found.unterminated |= not text.rstrip().endswith(("]", "}"))
@@ -269,6 +297,22 @@ class _Salvage:
             return text
         self._found.bad_events += 1
         return None
+
+
+def _end(text: str, lost: int | None) -> int | None:
+    """Where the array ends whose last event is lost, if other keys follow it.
+
+    They reach to the end of the file, so what stands in an event is not taken for them.
+    """
+    places = () if lost is None else _ENDS.finditer(text, lost)
+    for place in islice(places, _TRIES):
+        try:
+            _, end, _ = read_value("{" + text[place.end() :], 0)
+        except Broken:
+            continue
+        if not text[place.end() + end - 1 :].strip():
+            return place.end()
+    return None
 
 
 def _behind(text: str, at: int, *, deep: bool) -> int:
