@@ -23,6 +23,7 @@ from tools.experiments.folders import (
     remove_ours,
 )
 from tools.experiments.occupancy import in_use
+from tools.files.writing import part_beside
 
 
 def opened(base: Path, reuse: Reuse = Reuse.REFUSE) -> Path:
@@ -89,6 +90,8 @@ def test_overwriting_deletes_what_is_ours(tmp_path: Path) -> None:
     for name in ("stdout", "stderr", "samples.csv", "trace.json.gz", "result.json"):
         (folder / run.run_id / name).write_text("old")
     (folder / "combined.json.gz").write_text("old")
+    for path in (folder / "plan.jsonl", folder / run.run_id / "run.json"):
+        part_beside(path).write_text("half of what a power cut interrupted")
     inner = folder / "row"
     open_folder(inner, tmp_path, Reuse.REFUSE)
     stored(inner, sample_run(1))

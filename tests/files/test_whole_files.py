@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from pathlib import Path
 
@@ -121,3 +122,15 @@ def test_a_name_that_was_taken_by_a_folder_since_is_the_one_in_the_error(
 def taken(part: Path, path: Path) -> None:
     part.write_text("x")
     path.mkdir()
+
+
+def test_a_full_disk_is_told_of_by_the_file_that_was_meant(tmp_path: Path) -> None:
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as refused:
+            write_whole(tmp_path / "a", b"0" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert refused.value.filename == str(tmp_path / "a")
+    assert names(tmp_path) == []

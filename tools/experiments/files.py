@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from registry.documents import limits
 from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.files.writing import write_whole
 
-__all__ = ["digest_of", "read_bytes", "read_document", "write_document", "write_whole"]
+__all__ = ["digest_of", "read_bytes", "read_document", "write_document"]
 
 DOCUMENT_BYTES: Final = 4 * limits.MIB
 """The largest document of an experiment; a record has some 4 KiB."""
@@ -90,28 +91,10 @@ def _no_constant(word: str) -> float:
     raise ValueError(message)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader finds all of it or nothing.
-
-    Raises:
-        OSError: it cannot be written; nothing of it is left.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
 def write_document(path: Path, document: object) -> None:
     """Write a JSON document whole, with sorted keys."""
     text = json.dumps(document, indent=2, sort_keys=True, allow_nan=False)
-    write_whole(path, f"{text}\n".encode())
+    write_whole(path, f"{text}\n")
 
 
 def digest_of(path: Path) -> str:

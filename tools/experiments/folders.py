@@ -48,13 +48,14 @@ _SCHEMA: Final = "experiment-folder/1"
 _RUN_ID: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{12}")
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _RUN_FILES: Final = re.compile(
-    r"(?:\.?(?:run|result)\.json(?:\.part)?|stdout|stderr"
+    r"(?:\.?(?:run|result)\.json(?:(?:\.[0-9a-f]{8})?\.part)?|stdout|stderr"
     r"|\.?(?:trace\.json(?:\.gz)?|samples\.csv)(?:[.-][A-Za-z0-9_-]{1,40}){0,2})"
 )
 _OWN_FILES: Final = re.compile(
     r"\.?(?:powerkit-experiment\.json|row\.json|matrix\.(?:json|lock)|comparison\.json"
     r"|plan\.jsonl|service\.log(?:\.1)?|service-trace\.json"
-    r"|(?:combined|compared)[A-Za-z0-9._+-]{0,200}\.json(?:\.gz)?)(?:\.part)?"
+    r"|(?:combined|compared)[A-Za-z0-9._+-]{0,200}\.json(?:\.gz)?)"
+    r"(?:(?:\.[0-9a-f]{8})?\.part)?"
 )
 _DEPTH: Final = 4
 

@@ -24,6 +24,8 @@ __all__ = ["part_beside", "whole", "write_whole"]
 _NAME_BYTES: Final = 240
 """How much of a name is kept: file systems take 255 bytes, and 15 are ours."""
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
@@ -43,7 +45,8 @@ def whole(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     except OSError as error:
-        if error.filename == os.fspath(part):  # nobody knows it by this name
+        # Nobody knows it by its temporary name, and a full disk names no file at all.
+        if error.filename == os.fspath(part) or error.errno in _FULL:
             error.filename, error.filename2 = os.fspath(path), None
         raise
     finally:
