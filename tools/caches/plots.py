@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from registry.documents.findings import RegistryError, Severity, code, finding
 from tools.caches.policies import Policy
 from tools.caches.sweeps import Axis
+from tools.files.figures import refuse_ending, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "drawn", "save_plot"]
-
-ENDINGS = (".svg", ".png", ".pdf")
+__all__ = ["drawn", "save_plot"]
 
 F052 = code(
     "F052",
@@ -59,17 +58,12 @@ def save_plot(figure: Figure, path: Path) -> None:
     Raises:
         RegistryError: F052, its name has another ending, or it cannot be written.
     """
-    if path.suffix.lower() not in ENDINGS:
-        raise RegistryError([finding(F052, str(path), "its ending is another")])
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    refuse_ending(path, F052)
     try:
-        figure.savefig(part)
-        part.replace(path)
+        write_figure(figure, path)
     except OSError as error:
         what = error.strerror or "it cannot be written"
         raise RegistryError([finding(F052, str(path), what)]) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _lines(panel: Any, axis: Axis, policies: Sequence[Policy], cube: Any) -> None:

@@ -129,8 +129,8 @@ def report(
 ) -> None:
     """Write a page about runs: Markdown or HTML."""
     from tools.experiments import reporting
-    from tools.experiments.files import write_whole
     from tools.experiments.record import read_runs
+    from tools.files.writing import write_whole
 
     if (x is None) != (y is None):
         raise typer.BadParameter("a heat map needs --x and --y")
@@ -142,7 +142,7 @@ def report(
         typer.echo(reporting.as_markdown(parts), nl=False)
         return
     page = reporting.as_html if output.suffix == ".html" else reporting.as_markdown
-    write_whole(output, page(parts).encode())
+    write_whole(output, page(parts))
     typer.echo(f"written: {output}")
 
 

@@ -230,9 +230,11 @@ def _plot(
 
 
 def _refuse_plot(path: Path, axes: Sequence[Axis]) -> None:
+    from tools.files.figures import ENDINGS
+
     if len(axes) not in {1, 2}:
         raise typer.BadParameter("--plot needs one or two things that vary: --sweep")
-    if path.suffix.lower() not in {".svg", ".png", ".pdf"}:
+    if path.suffix.lower() not in ENDINGS:
         raise typer.BadParameter("--plot: the name must end in .svg, .png or .pdf")
 
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from registry.documents.findings import RegistryError, Severity, code, finding
+from registry.documents.findings import Severity, code
 from tools.experiments.series import Band, Bars, HeatMap, Key
+from tools.files.figures import ENDINGS, refuse_ending, write_figure
 
-__all__ = ["ENDINGS", "plot_band", "plot_bars", "plot_heat_map"]
-
-ENDINGS: Final = (".svg", ".png", ".pdf")
+__all__ = ["plot_band", "plot_bars", "plot_heat_map"]
 
 ENDING = code(
     "B071",
@@ -47,7 +46,7 @@ def plot_bars(bars: Bars, path: Path, *, label: str, line: float | None = None) 
         axes.axhline(line, color="grey", linewidth=0.8)
     axes.set_xticks(list(places), bars.labels, rotation=30, ha="right")
     axes.set_ylabel(label)
-    _write(figure, path)
+    write_figure(figure, path)
 
 
 def plot_heat_map(heat: HeatMap, path: Path, *, x: str, y: str, label: str) -> None:
@@ -64,7 +63,7 @@ def plot_heat_map(heat: HeatMap, path: Path, *, x: str, y: str, label: str) -> N
     axes.set_yticks(range(len(heat.rows)), _texts(heat.rows))
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    _write(figure, path)
+    write_figure(figure, path)
 
 
 def plot_band(band: Band, path: Path, *, x: str, label: str) -> None:
@@ -84,7 +83,7 @@ def plot_band(band: Band, path: Path, *, x: str, label: str) -> None:
         axes.set_xticks(list(places), _texts(band.places), rotation=30, ha="right")
     axes.set_xlabel(x)
     axes.set_ylabel(label)
-    _write(figure, path)
+    write_figure(figure, path)
 
 
 def _texts(keys: Sequence[Key]) -> list[str]:
@@ -93,22 +92,8 @@ def _texts(keys: Sequence[Key]) -> list[str]:
 
 def _canvas(path: Path, *, width: float) -> tuple[Any, Any]:
     """A figure that no window and no global state belongs to."""
-    if path.suffix.lower() not in ENDINGS:
-        raise RegistryError(finding(ENDING, str(path), f'"{path.suffix}" is unknown'))
+    refuse_ending(path, ENDING)
     from matplotlib.figure import Figure  # noqa: PLC0415  takes a while to load
 
     figure = Figure(figsize=(min(width, 40.0), 4.0), layout="constrained")
     return figure, figure.add_subplot()
-
-
-def _write(figure: Any, path: Path) -> None:
-    """Write the file whole, and the same bytes for the same data."""
-    kind = path.suffix.lower().lstrip(".")
-    part = path.with_name(f".{path.name}.part")
-    date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    try:
-        with part.open("wb") as file:
-            figure.savefig(file, format=kind, metadata=date)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
