@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -24,9 +25,17 @@ def test_how_it_ended() -> None:
     ended = run_child(python("import sys; sum(range(10**6)); sys.exit(3)"))
     assert (ended.returncode, ended.timed_out, ended.ok) == (3, False, False)
     assert ended.user_seconds > 0
-    assert ended.max_rss_bytes > 1 << 20
     assert abs(ended.started_epoch_ns - time.time_ns()) < 60 * 10**9
     assert run_child(["true"]).ok
+
+
+def test_memory_is_the_childs_own_or_unknown() -> None:
+    """A child begins with our own peak: the largest that this process ever was."""
+    assert run_child(["true"]).max_rss_bytes is None
+    wanted = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (32 << 20)
+    said = run_child(python(f"x = bytearray({wanted})")).max_rss_bytes
+    assert said is not None
+    assert wanted <= said < wanted + (32 << 20)
 
 
 def test_the_end_of_its_time_ends_what_it_started_too(tmp_path: Path) -> None:

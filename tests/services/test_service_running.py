@@ -237,7 +237,8 @@ def test_the_record_is_json() -> None:
         assert running["ready"] == "regex:up"
     ended = service.info()["ended"]
     assert ended["returncode"] == -signal.SIGTERM
-    assert ended["max_rss_bytes"] > 1 << 20
+    assert ended["wall_seconds"] > 0
+    assert "max_rss_bytes" in ended
 
 
 def test_what_it_started_ends_with_it(tmp_path: Path) -> None:

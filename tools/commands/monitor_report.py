@@ -167,10 +167,11 @@ def how_it_ended(command: tuple[str, ...], ended: Ended | None) -> str:
     if ended.returncode < 0:
         how = f"was ended by signal {-ended.returncode}"
     cpu = ended.user_seconds + ended.system_seconds
-    return (
-        f"{name} {how} after {ended.wall_ns / 1e9:.2f} s; {cpu:.2f} s of processor "
-        f"time, at most {human_bytes(ended.max_rss_bytes)}\n"
-    )
+    wall = ended.wall_ns / 1e9
+    text = f"{name} {how} after {wall:.2f} s; {cpu:.2f} s of processor time"
+    if ended.max_rss_bytes is not None:
+        text += f", at most {human_bytes(ended.max_rss_bytes)}"
+    return f"{text}\n"
 
 
 def put(text: str, output: Path | None) -> None:

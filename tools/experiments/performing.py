@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import sys
 import threading
 import time
@@ -254,24 +253,13 @@ def _recorded(
         wall_seconds=0 if ended is None else ended.wall_ns / 1e9,
         user_seconds=0 if ended is None else ended.user_seconds,
         system_seconds=0 if ended is None else ended.system_seconds,
-        max_rss_bytes=None if ended is None else _own_rss(ended),
+        max_rss_bytes=None if ended is None else ended.max_rss_bytes,
         returncode=None if ended is None else ended.returncode,
         timed_out=ended is not None and ended.timed_out,
         monitors=outcome.monitors,
         service=service,
         host=host(),
     )
-
-
-def _own_rss(ended: Ended) -> int | None:
-    """The most memory of a child, if it is the child's own.
-
-    Linux begins to count with what the process had before exec, which is our memory, so
-    no child seems smaller than we were.
-    """
-    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    unit = 1 if sys.platform == "darwin" else 1024
-    return ended.max_rss_bytes if ended.max_rss_bytes > ours * unit else None
 
 
 def _files(folder: Path) -> tuple[RunFile, ...]:

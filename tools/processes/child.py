@@ -4,16 +4,20 @@
         ended = child.wait(5)
 
 A child never outlives its `with` block, and neither does what it started in its process
-group: workloads that go on in the background would disturb the next measurement.
+group: workloads that go on in the background would disturb the next measurement. What
+leaves the group by setsid(2), as daemons do, is out of reach, and so is everything
+where SIGKILL ends us.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import resource
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -50,7 +54,9 @@ class Ended:
         wall_ns: nanoseconds until its end was seen.
         user_seconds: processor time in user mode, with the children it waited for.
         system_seconds: the same in the kernel.
-        max_rss_bytes: the most memory that it held at once.
+        max_rss_bytes: the most memory that it held at once, or one that it waited for;
+            None if that was less than ours, below which the number says nothing: Linux
+            begins to count with what the process had before exec, our own memory.
 
     """
 
@@ -61,7 +67,7 @@ class Ended:
     wall_ns: int
     user_seconds: float
     system_seconds: float
-    max_rss_bytes: int
+    max_rss_bytes: int | None
 
     @property
     def ok(self) -> bool:
@@ -176,7 +182,7 @@ class Child:
                 time.monotonic_ns() - self.started_ns,
                 used.ru_utime,
                 used.ru_stime,
-                used.ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024),
+                _own_memory(used.ru_maxrss),
             )
             self._send(0)  # learn whether it left others behind
         return self._ended
@@ -228,6 +234,14 @@ class Child:
                 return False
             time.sleep(0.005)
         return True
+
+
+def _own_memory(most: int) -> int | None:
+    """The most memory of a child in bytes, if it is the child's own."""
+    if sys.platform == "darwin":
+        return most
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * 1024 if most > ours else None
 
 
 def _handle(pid: int) -> int | None:
