@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from registry.gate.outcome import Report
 
 __all__ = [
+    "as_documents",
     "as_json",
     "as_text",
     "counted",
@@ -66,21 +67,26 @@ def as_json(findings: Sequence[Finding], bundles: int | None = None) -> str:
         "schema": "findings/1",
         "errors": count[Severity.ERROR],
         "warnings": count[Severity.WARNING],
-        "findings": [
-            {
-                "path": one.path,
-                "line": one.line,
-                "code": one.code,
-                "severity": one.severity.value,
-                "what": one.what,
-                "fix": one.fix,
-            }
-            for one in findings
-        ],
+        "findings": as_documents(findings),
     }
     if bundles is not None:
         document["bundles"] = bundles
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+def as_documents(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """Findings as they stand in any document for programs."""
+    return [
+        {
+            "path": one.path,
+            "line": one.line,
+            "code": one.code,
+            "severity": one.severity.value,
+            "what": one.what,
+            "fix": one.fix,
+        }
+        for one in findings
+    ]
 
 
 def as_text(findings: Iterable[Finding]) -> str:

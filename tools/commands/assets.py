@@ -208,7 +208,7 @@ def _print_kept(
     rows: Iterable[Kept], findings: tuple[Finding, ...], directory: Path, form: Form
 ) -> None:
     """Print assets and their states, after what is wrong with them."""
-    from registry.gate.report import print_findings
+    from registry.gate.report import as_documents, print_findings
     from tools.commands.tables import print_table
 
     table = [_row(one) for one in rows]
@@ -219,7 +219,7 @@ def _print_kept(
         "schema": "assets/1",
         "directory": str(directory),
         "assets": table,
-        "findings": [_finding(one) for one in findings],
+        "findings": as_documents(findings),
     }
     print_table(table, form, document)
 
@@ -242,7 +242,7 @@ def _row(one: Kept) -> dict[str, object]:
 
 def _print_gathered(done: Gathered, library: Library, *, json_output: bool) -> None:
     """Print what was fetched, and everything that was not."""
-    from registry.gate.report import print_findings
+    from registry.gate.report import as_documents, print_findings
 
     if json_output:
         document = {
@@ -259,7 +259,7 @@ def _print_gathered(done: Gathered, library: Library, *, json_output: bool) -> N
                 for asset, got in done.fetched
             ],
             "recorded": sorted(done.recorded),
-            "findings": [_finding(one) for one in done.findings],
+            "findings": as_documents(done.findings),
         }
         typer.echo(json.dumps(document, indent=2, sort_keys=True))
         return
@@ -272,13 +272,3 @@ def _print_gathered(done: Gathered, library: Library, *, json_output: bool) -> N
     failed = f"; {len(done.findings)} problems" if done.findings else ""
     here = f"{len(done.fetched)} files are here, {done.bytes} bytes fetched{failed}"
     typer.echo(here)
-
-
-def _finding(one: Finding) -> dict[str, object]:
-    return {
-        "path": one.path,
-        "code": one.code,
-        "severity": one.severity.value,
-        "what": one.what,
-        "fix": one.fix,
-    }

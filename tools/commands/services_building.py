@@ -147,6 +147,8 @@ def build_seconds(option: float | None, spec: ServiceSpec | None) -> float:
 def _document(
     command: tuple[str, ...], log: Path, done: Built, passed: float
 ) -> dict[str, Any]:
+    from registry.gate.report import as_documents
+
     return {
         "schema": "service-build/1",
         "command": list(command),
@@ -155,16 +157,7 @@ def _document(
         "timed_out": done.ended.timed_out,
         "wall_seconds": passed,
         "log": str(log),
-        "findings": [
-            {
-                "code": one.code,
-                "severity": one.severity.value,
-                "path": one.path,
-                "line": one.line,
-                "what": one.what,
-            }
-            for one in done.findings
-        ],
+        "findings": as_documents(done.findings),
     }
 
 

@@ -296,13 +296,11 @@ def _document(done: Supervised, trace: dict[str, Any] | None) -> dict[str, Any]:
 def _tell(
     document: dict[str, Any], problems: list[Finding], *, json_output: bool
 ) -> None:
-    from registry.gate.report import print_findings
+    from registry.gate.report import as_documents, print_findings
 
     if json_output:
-        told = [
-            {"code": one.code, "path": one.path, "what": one.what} for one in problems
-        ]
-        typer.echo(json.dumps(document | {"problems": told}, indent=2))
+        told = {"problems": as_documents(problems)}
+        typer.echo(json.dumps(document | told, indent=2))
         return
     if (trace := document["trace"]) is not None:
         bad = f", {trace['bad_events']} bad" if trace["bad_events"] else ""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from registry.documents.findings import Finding, Severity, finding
-from registry.gate.report import print_findings
+from registry.gate.report import as_documents, print_findings
 from tools.commands.tables import counted
 from tools.commands.traces_told import print_document, print_line, print_table
 from tools.traces.combination import Combined, Part
@@ -35,7 +35,7 @@ def print_combined(done: Combined, sources: Sources, *, json_output: bool) -> No
                 {"path": str(path), "reason": reason}
                 for path, reason in sources.passed_over
             ],
-            "findings": _documents(findings),
+            "findings": as_documents(findings),
         }
         print_document(document)
         return
@@ -70,7 +70,7 @@ def print_validated(
                 | _found(one.found)
                 for one in done
             ],
-            "findings": _documents(findings),
+            "findings": as_documents(findings),
         }
         print_document(document)
         return
@@ -201,17 +201,3 @@ def _found(found: Found) -> dict[str, Any]:
         "metadata": sorted(found.metadata),
         "metadata_left_out": list(found.metadata_left_out),
     }
-
-
-def _documents(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [
-        {
-            "path": one.path,
-            "line": one.line,
-            "code": one.code,
-            "severity": one.severity.value,
-            "what": one.what,
-            "fix": one.fix,
-        }
-        for one in findings
-    ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from registry.documents.findings import Finding, RegistryError
+from registry.gate.report import as_documents
 from tools.commands.tables import as_csv, as_markdown
 from tools.commands.traces_output import opened, print_rows
 from tools.commands.traces_reading import each_file, files_of
@@ -220,10 +221,7 @@ def _print_json(done: Followed, out: TextIO) -> None:
             }
             for use in done.uses
         ],
-        "refused": [
-            {"path": one.path, "code": one.code, "what": one.what}
-            for one in done.findings
-        ],
+        "refused": as_documents(done.findings),
     }
     json.dump(document, out, indent=2, sort_keys=True, allow_nan=False)
     out.write("\n")

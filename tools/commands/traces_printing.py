@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from registry.documents.findings import shown
+from registry.gate.report import as_documents
 from tools.commands.tables import as_csv, as_markdown
 from tools.commands.traces_output import (
     CELL_CHARACTERS,
@@ -70,10 +71,7 @@ def _print_json(done: Done, sort: Sort, top: int | None, out: TextIO) -> None:
     for number, one in enumerate(done.summaries):
         document = as_document(one.summary, sort, top)
         document["derived_left_out"] = [str(path) for path in one.derived]
-        document["refused"] = [
-            {"path": each.path, "code": each.code, "what": each.what}
-            for each in one.refused
-        ]
+        document["refused"] = as_documents(one.refused)
         text = json.dumps(document, indent=1, sort_keys=True, allow_nan=False)
         out.write(",\n" if number else "\n")
         if one.records is None:

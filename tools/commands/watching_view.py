@@ -81,15 +81,14 @@ class _JsonLines:
         self._out = out
 
     def event(self, event: Event) -> None:
+        from registry.gate.report import as_documents
+
         told: dict[str, Any] = {
             "schema": "service-event/1",
             "phase": event.phase,
             "text": event.text,
             "pid": event.pid,
-            "findings": [
-                {"code": one.code, "path": one.path, "line": one.line, "what": one.what}
-                for one in event.findings
-            ],
+            "findings": as_documents(event.findings),
         }
         self._out.write(json.dumps(told) + "\n")
         self._out.flush()
