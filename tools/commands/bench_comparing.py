@@ -16,7 +16,7 @@ from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_compare_options import Combined, Comparing
 from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Outlet, What
-from tools.commands.forms import Form, Format
+from tools.commands.forms import Form, Format, Json
 
 if TYPE_CHECKING:
     from tools.experiments.comparison import Comparison
@@ -52,9 +52,7 @@ def compare(
         Combined, typer.Option(help="Combine traces: none, all or per-workload.")
     ] = Combined.NONE,
     form: Format = Form.TABLE,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="Short for --format json.")
-    ] = False,
+    json_output: Json = False,
 ) -> None:
     """Compare two variants: ratios and verdicts.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tools.commands.forms import Form, Format
+from tools.commands.forms import Form, Format, Json
 
 __all__ = ["list_runs", "plot", "report", "schema"]
 
@@ -45,9 +45,7 @@ def list_runs(
         bool, typer.Option("--failed", help="Only runs that do not count.")
     ] = False,
     form: Format = Form.TABLE,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="Short for --format json.")
-    ] = False,
+    json_output: Json = False,
 ) -> None:
     """List runs, the oldest first."""
     from tools.commands.bench_running import shown_run

@@ -14,7 +14,7 @@ from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Outlet, What
 from tools.commands.bench_running import publish_results, watched
-from tools.commands.forms import Form, Format
+from tools.commands.forms import Form, Format, Json
 from tools.commands.tables import counted, print_table
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ def matrix(
         bool, typer.Option("--dry-run", help="Say what would be done; start nothing.")
     ] = False,
     form: Format = Form.TABLE,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="Short for --format json.")
-    ] = False,
+    json_output: Json = False,
 ) -> None:
     """Run an experiment under many conditions.
 

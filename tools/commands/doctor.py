@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.gate import terminal
-from tools.commands.forms import Form, Format
+from tools.commands.forms import Form, Format, Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +39,7 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 if something is unfit.")
     ] = False,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="Short for --format json.")
-    ] = False,
+    json_output: Json = False,
 ) -> None:
     """Tell what of this machine disturbs measurements.
 

@@ -1,4 +1,4 @@
-"""Forms in which subcommands print their tables, and the option that names one."""
+"""Forms in which subcommands print their tables, and the options that name one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Form", "Format"]
+__all__ = ["Form", "Format", "Json"]
 
 
 class Form(StrEnum):
@@ -22,3 +22,4 @@ class Form(StrEnum):
 Format = Annotated[
     Form, typer.Option("--format", "-f", help="Print a table, csv, json or md.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Destination", "Json", "TraceFiles", "TracePaths"]
+__all__ = ["Destination", "TraceFiles", "TracePaths"]
 
 TracePaths = Annotated[
     list[Path],
@@ -29,4 +29,3 @@ Destination = Annotated[
         "--output", "-o", help="A file instead of standard output.", dir_okay=False
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]

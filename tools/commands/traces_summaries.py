@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.gate import terminal
-from tools.commands.traces_options import Destination, Json, TraceFiles, TracePaths
+from tools.commands.forms import Json
+from tools.commands.traces_options import Destination, TraceFiles, TracePaths
 from tools.traces.choices import By, Form, MemoryForm, Size, Sort
 
 if TYPE_CHECKING:
