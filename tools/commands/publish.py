@@ -14,9 +14,22 @@ from tools.options import Json
 if TYPE_CHECKING:
     from tools.assets.publishing import Published, PublishedThing
 
-__all__ = ["app", "print_published", "publish"]
+__all__ = ["Prefix", "To", "app", "chosen_url", "print_published", "publish"]
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+To = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A folder, file://, s3://, hf:// or another URL that fsspec writes to;"
+        " by default the setting publish_url.",
+    ),
+]
+Prefix = Annotated[
+    str | None,
+    typer.Option(help="Folders below it; by default the setting publish_prefix."),
+]
 
 
 @app.command()
@@ -25,18 +38,8 @@ def publish(
         list[Path],
         typer.Argument(metavar="PATH", help="Files and folders, each by itself."),
     ],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A folder, file://, s3://, hf:// or another URL that fsspec writes to;"
-            " by default the setting publish_url.",
-        ),
-    ] = None,
-    prefix: Annotated[
-        str | None,
-        typer.Option(help="Folders below it; by default the setting publish_prefix."),
-    ] = None,
+    to: To = None,
+    prefix: Prefix = None,
     description: Annotated[
         str, typer.Option(help="A text that stands beside what is published.")
     ] = "",
@@ -64,9 +67,7 @@ def publish(
     from tools.assets.publishing import publish as send
     from tools.settings.resolved import setting
 
-    url = setting("publish_url", to)
-    if url is None:
-        raise typer.BadParameter("give --to URL, or the setting publish_url")
+    url = chosen_url(to)
     said = {"description": description} | ({} if kind is None else {"type": kind})
     try:
         with progress_line(hidden=json_output) as progress:
@@ -85,6 +86,20 @@ def publish(
             print_published(error.published, json_output=False)
         raise typer.Exit(terminal.EXIT_FINDINGS) from None
     print_published(done, json_output=json_output)
+
+
+def chosen_url(to: str | None) -> str:
+    """Where things are published: as the option or the setting says.
+
+    Raises:
+        typer.BadParameter: neither says it.
+    """
+    from tools.settings.resolved import setting
+
+    url = setting("publish_url", to)
+    if url is None:
+        raise typer.BadParameter("give --to URL, or the setting publish_url")
+    return url
 
 
 def print_published(done: Published, *, json_output: bool) -> None:

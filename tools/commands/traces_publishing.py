@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.gate import terminal
+from tools.commands.publish import Prefix, To, chosen_url, print_published
 from tools.options import Json
 
 if TYPE_CHECKING:
@@ -20,18 +21,8 @@ def publish(
     traces: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Chrome traces.")
     ],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A folder, file://, s3:// or another URL that fsspec writes to;"
-            " by default the setting publish_url.",
-        ),
-    ] = None,
-    prefix: Annotated[
-        str | None,
-        typer.Option(help="Folders below it; by default the setting publish_prefix."),
-    ] = None,
+    to: To = None,
+    prefix: Prefix = None,
     description: Annotated[
         str, typer.Option(help="What they are of; by default what they say themselves.")
     ] = "",
@@ -48,13 +39,10 @@ def publish(
     from registry.gate.progress import progress_line
     from registry.gate.report import print_findings
     from tools.assets.publishing import NotPublishedError, Published
-    from tools.commands.publish import print_published
     from tools.settings.resolved import setting
     from tools.traces.publishing import describe_all
 
-    url = setting("publish_url", to)
-    if url is None:
-        raise typer.BadParameter("give --to URL, or the setting publish_url")
+    url = chosen_url(to)
     folders = setting("publish_prefix", prefix)
     with progress_line(hidden=json_output) as progress:
         described = describe_all(traces, description, progress=progress)
