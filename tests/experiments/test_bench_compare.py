@@ -171,6 +171,26 @@ def test_runs_side_by_side_are_those_of_one_variant(
     ] * 2
 
 
+def test_a_second_comparison_in_a_folder_overwrites_nothing(
+    compare: Compare, folder: Path
+) -> None:
+    once = (*TWICE, "--rounds", 2, "--append", "--combine", "all", "--trace")
+    program = (*REPORT[:2], f"{REPORT[2]}; printf '{TRACE}' > $POWERKIT_TRACE_FILE")
+    for _ in range(2):
+        assert compare(*once, command=program).code == 0
+    names = {path.name for path in folder.iterdir() if path.is_file()}
+    assert names - {"powerkit-experiment.json"} == {
+        *("comparison.json", "comparison-2.json"),
+        *("compared-all.json.gz", "compared-all-2.json.gz"),
+    }
+    (row,) = json.loads(compare(folder, "--json").out)["workloads"]
+    assert (row["baseline_runs"], row["candidate_runs"], row["unpaired"]) == (4, 4, 0)
+    assert compare(*once, "--profile-output-overwrite").code == 2
+    again = (*TWICE, "--rounds", 1, "--profile-output-overwrite")
+    assert compare(*again, command=REPORT).code == 0
+    assert [path.name for path in folder.glob("comp*")] == ["comparison.json"]
+
+
 def test_failed_runs_are_counted_and_end_with_1(compare: Compare) -> None:
     fail = child('[ "$POWERKIT_ITERATION" != 2 ]')
     done = compare("--baseline-env", "A=1", "--rounds", 6, "--json", command=fail)

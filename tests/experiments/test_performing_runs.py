@@ -181,7 +181,7 @@ def test_variants_of_a_comparison_never_go_on_at_once(tmp_path: Path) -> None:
     work = {"name": "work", "command": child("sleep 0.05")}
     fields = {"variants": {"a": {}, "b": {}}, "iterations": 2, "concurrency": 4}
     spec = spec_of({"name": "x", "workloads": [work]} | fields, "test")
-    bench = Bench(spec, tmp_path, 60, "all", 20, apart=True)
+    bench = Bench(spec, tmp_path, 60, "all", 20, comparison="one")
     runs = perform_all(prepare(spec).orders, bench, lambda *_: None)
     ends = [
         run.started_monotonic_ns + run.wall_seconds * 1e9

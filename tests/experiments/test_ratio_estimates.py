@@ -80,6 +80,19 @@ def test_intervals_of_few_means_are_no_surer_than_they_say(*, paired: bool) -> N
     assert wrong <= 15
 
 
+def test_rounds_of_several_comparisons_are_told_apart() -> None:
+    """As a folder of the hour holds them: each has a first round, in another drift."""
+    old: list[Run] = []
+    new: list[Run] = []
+    for drift, name in ((1.0, "one"), (3.0, "two")):
+        old += runs([2 * drift, 4 * drift, 6 * drift], "a", comparison=name)
+        new += runs([1 * drift, 2 * drift, 3 * drift], "b", comparison=name)
+    method = Method(resamples=999, paired=True)
+    (row,) = compare(old, new, metric("wall"), method).rows
+    assert (row.baseline_runs, row.candidate_runs, row.unpaired) == (6, 6, 0)
+    assert (row.speedup.low, row.speedup.high) == (2.0, 2.0)
+
+
 def test_a_run_without_a_ratio_is_not_left_out_in_silence() -> None:
     """Else the workload's other runs, which took longer, would stand for all."""
     old = runs([1.0] * 5, "a", user_seconds=1.0)

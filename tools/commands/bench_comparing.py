@@ -207,6 +207,7 @@ def _performed(
 
     from tools.commands.bench_running import publish_results, watched
     from tools.commands.bench_setup import place_of
+    from tools.experiments.folders import new_run_id
     from tools.experiments.launching import prepare
     from tools.experiments.orders import compared
     from tools.experiments.sides import Sides, paired_targets
@@ -227,7 +228,8 @@ def _performed(
     )
     launch = prepare(spec, orders)
     told = {"interleaved": comparing.interleave, "rounds": rounds}
-    launch = replace(launch, parameters={**launch.parameters, **told}, apart=True)
+    parameters = {**launch.parameters, **told}
+    launch = replace(launch, parameters=parameters, comparison=new_run_id())
     place = place_of(outlet)
     runs = watched(launch, place, verbose=outlet.verbose)
     publish_results(runs, None, outlet.publish)
@@ -241,9 +243,11 @@ def _combined(runs: Sequence[Run], place: Place | None, combine: Combined) -> li
     if place is None:
         raise typer.BadParameter("--combine goes with runs that are made now")
     from tools.experiments.combining import combine_each, combine_runs
+    from tools.experiments.folders import free_name
 
     if combine is Combined.ALL:
-        done = [combine_runs(runs, place.folder / "compared-all.json.gz")]
+        path = free_name(place.folder, "compared-all.json.gz")
+        done = [combine_runs(runs, path)]
     else:
         done = combine_each(runs, place.folder)
     return [str(path) for path in done]
@@ -252,9 +256,11 @@ def _combined(runs: Sequence[Run], place: Place | None, combine: Combined) -> li
 def _keep(result: Comparison, place: Place | None) -> None:
     """Keep the comparison beside the runs that were made for it."""
     from tools.experiments.files import write_document
+    from tools.experiments.folders import free_name
 
     if place is not None:
-        write_document(place.folder / "comparison.json", result.document())
+        path = free_name(place.folder, "comparison.json")
+        write_document(path, result.document())
 
 
 def _plot(result: Comparison, path: Path | None) -> None:

@@ -169,13 +169,13 @@ def shown_run(one: Run) -> dict[str, Any]:
 
 
 def _ended(one: Run) -> str:
-    if one.warm_up:
-        return "warm-up" if one.accepted else "warm-up failed"
     if one.accepted:
-        return "ok"
+        return "warm-up" if one.warm_up else "ok"
     if one.problems:
-        return "; ".join(one.problems)
-    return "not started" if one.returncode is None else f"code {one.returncode}"
+        why = "; ".join(one.problems)
+    else:
+        why = "not started" if one.returncode is None else f"code {one.returncode}"
+    return f"warm-up failed: {why}" if one.warm_up else why
 
 
 def _show(
@@ -220,8 +220,9 @@ def _combined(runs: Sequence[Run], place: Place, *, wanted: bool) -> Path | None
     if not wanted:
         return None
     from tools.experiments.combining import combine_runs
+    from tools.experiments.folders import free_name
 
-    return combine_runs(runs, place.folder / "combined.json.gz")
+    return combine_runs(runs, free_name(place.folder, "combined.json.gz"))
 
 
 def _text(path: Path | None) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from registry.documents.findings import RegistryError, Severity, code, finding
+from tools.experiments.folders import free_name
 from tools.experiments.record import Run
 from tools.experiments.tracing import trace_of
 from tools.traces.alignment import Align
@@ -57,7 +58,7 @@ def combine_each(runs: Sequence[Run], folder: Path) -> list[Path]:
     for number, (label, own) in enumerate(sorted(grouped.items()), 1):
         name = re.sub(r"[^A-Za-z0-9._+-]+", "-", label)[:150]
         # The number keeps names apart that differ in other characters only.
-        path = folder / f"compared-{number}-{name}.json.gz"
+        path = free_name(folder, f"compared-{number}-{name}.json.gz")
         done.append(combine_runs(own, path))
     return done
 

@@ -229,7 +229,8 @@ def _positive(wanted: Metric, run: Run) -> bool:
 
 def _paired(old: Sequence[Run], new: Sequence[Run]) -> list[list[Run]]:
     """Keep the rounds that have a run of both variants, in order."""
-    first = {run.repeat: run for run in old}
-    second = {run.repeat: run for run in new}
+    # A folder may hold several comparisons, each of which has a first round.
+    first = {(run.comparison or "", run.repeat): run for run in old}
+    second = {(run.comparison or "", run.repeat): run for run in new}
     common = sorted(first.keys() & second.keys())
-    return [[side[number] for number in common] for side in (first, second)]
+    return [[side[key] for key in common] for side in (first, second)]

@@ -54,9 +54,8 @@ def perform_all(orders: Sequence[Order], bench: Bench, watch: Watch) -> list[Run
 
 def _batches(orders: Sequence[Order], bench: Bench) -> list[list[Order]]:
     """Part the orders where something begins that must not go on beside the others."""
-    parts = groupby(
-        orders, lambda one: (one.warm_up, bench.apart and one.target.variant)
-    )
+    compared = bench.comparison is not None
+    parts = groupby(orders, lambda one: (one.warm_up, compared and one.target.variant))
     return [list(part) for _, part in parts]
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "Reuse",
     "experiment_folder",
     "foreign",
+    "free_name",
     "host_label",
     "is_marked",
     "new_run_id",
@@ -52,8 +53,9 @@ _RUN_FILES: Final = re.compile(
     r"|\.?(?:trace\.json(?:\.gz)?|samples\.csv)(?:[.-][A-Za-z0-9_-]{1,40}){0,2})"
 )
 _OWN_FILES: Final = re.compile(
-    r"\.?(?:powerkit-experiment\.json|row\.json|matrix\.(?:json|lock)|comparison\.json"
-    r"|plan\.jsonl|service\.log(?:\.1)?|service-trace\.json"
+    r"\.?(?:powerkit-experiment\.json|row\.json|matrix\.(?:json|lock)"
+    r"|(?:comparison|service-trace)(?:-\d{1,6})?\.json"
+    r"|plan(?:-\d{1,6})?\.jsonl|service(?:-\d{1,6})?\.log(?:\.1)?"
     r"|(?:combined|compared)[A-Za-z0-9._+-]{0,200}\.json(?:\.gz)?)"
     r"(?:(?:\.[0-9a-f]{8})?\.part)?"
 )
@@ -150,6 +152,20 @@ def new_run_id(now: datetime | None = None) -> str:
     """Return a new name of a run: names sort by the second in which they were made."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
     return f"{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}"
+
+
+def free_name(folder: Path, name: str) -> Path:
+    """Return where a file goes beside those that earlier experiments left.
+
+    Args:
+        folder: the folder.
+        name: the file's name; if it is taken, a number is put before its endings.
+    """
+    stem, dot, endings = name.partition(".")
+    path, number = folder / name, 2
+    while os.path.lexists(path):
+        path, number = folder / f"{stem}-{number}{dot}{endings}", number + 1
+    return path
 
 
 def open_folder(

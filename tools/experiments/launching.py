@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from registry.documents.findings import RegistryError
 from tools.experiments.experiment import Watch, perform_all
-from tools.experiments.folders import Reuse, open_folder
+from tools.experiments.folders import Reuse, free_name, open_folder
 from tools.experiments.loads import load_plan, ordered
 from tools.experiments.occupancy import in_use
 from tools.experiments.orders import Order, Target, targets
@@ -45,14 +45,14 @@ class Launch:
         orders: its runs in order.
         plan: the load plan that gave the order, if one did.
         parameters: conditions by name, kept in every record.
-        apart: whether runs of different variants never go on at once.
+        comparison: a name of its own if variants are compared.
     """
 
     spec: Spec
     orders: Sequence[Order]
     plan: Plan | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    apart: bool = False
+    comparison: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the runs to be made as a JSON document, planned-runs/1."""
@@ -137,8 +137,8 @@ def service_of(
         return None
     return Service(
         read_service(Path(spec.service)),
-        log=folder / "service.log",
-        trace=folder / "service-trace.json" if spec.trace else None,
+        log=free_name(folder, "service.log"),
+        trace=free_name(folder, "service-trace.json") if spec.trace else None,
         environment=environment,
     )
 
@@ -168,13 +168,12 @@ def perform_launch(
     devices = setting("visible_devices", spec.visible_devices)
     if absent := absent_sources(spec.monitors, devices):
         raise RegistryError(absent)
-    started = None
-    if running is None:
-        started = service_of(spec, place.folder, service_environment)
+    if running is None:  # its file is refused before anything is deleted
+        service_of(spec, place.folder, service_environment)
     about = {"name": spec.name, "description": spec.description}
     open_folder(place.folder, place.base, place.reuse, about)
     if launch.plan is not None:
-        write_plan(launch.plan, place.folder / PLAN)
+        write_plan(launch.plan, free_name(place.folder, PLAN))
     bench = Bench(
         spec=spec,
         folder=place.folder,
@@ -182,13 +181,15 @@ def perform_launch(
         devices=devices,
         interval_ms=setting("monitor_interval_ms", spec.monitor_interval_ms),
         parameters=launch.parameters,
-        apart=launch.apart,
+        comparison=launch.comparison,
     )
     with ExitStack() as stack:
         stack.enter_context(in_use(place.folder))
         service = running
-        if started is not None:
-            service = stack.enter_context(started)
+        if service is None:
+            service = service_of(spec, place.folder, service_environment)
+            if service is not None:
+                stack.enter_context(service)
         if service is None:
             return perform_all(launch.orders, bench, watch)
         told = {k: v for k, v in service.info().items() if k not in {"log", "ended"}}

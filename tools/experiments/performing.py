@@ -49,7 +49,8 @@ class Bench:
         interval_ms: how often monitors sample.
         parameters: conditions by name, kept in every record.
         service: what runs against, for the record.
-        apart: whether runs of different variants never go on at once.
+        comparison: a name of its own if variants are compared; then runs of different
+            ones never go on at once.
         stopping: set when the experiment is to end.
     """
 
@@ -62,7 +63,7 @@ class Bench:
         default_factory=dict
     )
     service: Mapping[str, Any] | None = None
-    apart: bool = False
+    comparison: str | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
 
 
@@ -242,6 +243,7 @@ def _recorded(
         variant=target.variant,
         iteration=order.iteration,
         repeat=order.repeat,
+        comparison=bench.comparison,
         warm_up=order.warm_up,
         command=command,
         environment=dict(said),

@@ -125,6 +125,7 @@ class Run(Document):
         variant: Which of several variants it was; ``none`` where there is one.
         iteration: Counted from 1 for each workload, item and variant.
         repeat: The round of a comparison, from 1; 1 elsewhere.
+        comparison: The comparison that its round is of; None elsewhere.
         warm_up: Whether it was made only to warm caches; statistics leave it out.
         command: The program and its arguments, placeholders filled in.
         environment: Variables that we set: pins and the experiment's own.
@@ -163,6 +164,7 @@ class Run(Document):
     variant: Text = "none"
     iteration: Count
     repeat: Count = 1
+    comparison: Text | None = None
     warm_up: bool = False
     command: tuple[str, ...]
     environment: dict[str, str] = Field(default_factory=dict)
