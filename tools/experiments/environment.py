@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from registry.documents.instants import precise_instant
 from tools.experiments.orders import Order
 from tools.experiments.record import Init, RunHost
 from tools.experiments.spec import Spec
@@ -154,7 +155,7 @@ def trims_environment(order: Order, run_id: str, paths: RunPaths) -> dict[str, s
     """Return TRIMS's variables of one run (its pkg/client/run.go)."""
     target = order.target
     found = {
-        "DATE": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+        "DATE": precise_instant(time.time_ns()),
         "UPR_RUN_ID": run_id,
         "UPR_MODEL_NAME": target.item or target.workload,
         "UPR_PROFILE_TARGET": str(paths.trace),

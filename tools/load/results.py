@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from registry.documents.findings import shown
+from registry.documents.instants import precise_instant
 from tools.files.writing import write_whole
 from tools.load import judging
 from tools.load.clock import Window
@@ -198,11 +198,8 @@ def _errors(run: Run) -> list[dict[str, Any]]:
 
 def _instant(window: Window) -> dict[str, Any]:
     """An instant on both clocks, and as UTC to the microsecond."""
-    when = datetime.fromtimestamp(window.epoch_ns // 10**9, UTC)
-    text = when.strftime("%Y-%m-%dT%H:%M:%S")
-    micro = window.epoch_ns // 1000 % 10**6
     return {
-        "utc": f"{text}.{micro:06}Z",
+        "utc": precise_instant(window.epoch_ns),
         "epoch_ns": window.epoch_ns,
         "monotonic_ns": window.monotonic_ns,
     }

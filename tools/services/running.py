@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -26,6 +25,7 @@ from registry.documents.findings import (
     code,
     finding,
 )
+from registry.documents.instants import precise_instant
 from tools.processes.child import Child, Ended
 from tools.processes.orders import orders_held
 from tools.processes.output import Output
@@ -214,13 +214,12 @@ class Service:
     def info(self) -> dict[str, Any]:
         """What a record says of the server: values that JSON has."""
         child = self.child
-        started = datetime.fromtimestamp(child.started_epoch_ns / 1e9, UTC)
         told: dict[str, Any] = {
             "service_id": self.id,
             "name": self.spec.name,
             "command": list(self.spec.command),
             "pid": child.pid,
-            "started": started.isoformat(timespec="milliseconds"),
+            "started": precise_instant(child.started_epoch_ns, 3),
             "started_monotonic_ns": child.started_ns,
             "ready": self.spec.ready,
             "ready_seconds": self.ready_seconds,

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 import msgspec
 
 from registry.documents.findings import RegistryError, finding, shown
+from registry.documents.instants import precise_instant
 from tools.traces.imports.databases import NOT_READ, TOO_LARGE
 from tools.traces.imports.imported import Account, Event
 from tools.traces.imports.normalising import as_object, number
@@ -64,7 +65,7 @@ def read_detail_log(path: Path, account: Account) -> Iterator[Event]:
     if not account.read["entries"]:
         raise RegistryError([finding(NOT_READ, str(path), "no line of it has a time")])
     account.metadata["loadgen"] = values | {
-        name: _utc(wall) for name, wall in power.items()
+        name: precise_instant(wall, 3) for name, wall in power.items()
     }
     yield from _window(power, started, track, account)
 
@@ -142,7 +143,7 @@ def _window(
         "dur": (power["power_end"] - begin) // 1000,
         "pid": track[0],
         "tid": track[1],
-        "args": {name: _utc(wall) for name, wall in power.items()},
+        "args": {name: precise_instant(wall, 3) for name, wall in power.items()},
     }
 
 
@@ -153,11 +154,6 @@ def _wall(value: object) -> int | None:
     except ValueError:
         return None
     return round(time.timestamp() * 1000) * 1_000_000
-
-
-def _utc(wall: int) -> str:
-    time = datetime.fromtimestamp(wall / 1e9, UTC)
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _whole(value: object) -> int:
