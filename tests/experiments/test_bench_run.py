@@ -378,10 +378,12 @@ def test_a_service_that_ends_early_is_a_finding(bench: Bench, folder: Path) -> N
     service = yaml_file(
         Path("service.yaml"),
         "name: server\n"
-        "command: [sh, -c, 'echo ready; until [ -e stop ]; do sleep 0.01; done']\n"
+        "command: [sh, -c, 'touch up; echo ready; until [ -e stop ]; do sleep 0.01;"
+        " done; rm up']\n"
         "ready: regex:ready\n",
     )
-    done = bench("--service", service, command=child("touch stop; sleep 0.1"))
+    wait = "touch stop; while [ -e up ]; do sleep 0.01; done; sleep 0.1"
+    done = bench("--service", service, command=child(wait))
     assert done.code == 1
     assert "F021" in done.out
     assert len(read_runs(folder)) == 1
