@@ -17,6 +17,7 @@ from registry.documents.strict_json import read_json
 from registry.documents.validation import Document, DocumentCodes, validate
 from tools.assets.contents import FILE_BYTES
 from tools.assets.published import Digest
+from tools.files.writing import write_whole
 
 __all__ = ["LOCK_NAME", "Locked", "add_to_lock", "read_lock"]
 
@@ -94,10 +95,4 @@ def _write(path: Path, files: Mapping[str, Locked]) -> None:
         "schema": "asset-lock/1",
         "files": {name: files[name].model_dump() for name in sorted(files)},
     }
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(document, indent=2) + "\n")

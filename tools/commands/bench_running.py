@@ -11,7 +11,7 @@ from registry.gate import terminal
 from tools.commands.after_dashes import after_dashes
 from tools.commands.bench_grouping import grouped
 from tools.commands.bench_options import Conditions, Outlet, What
-from tools.commands.forms import Form, Format
+from tools.commands.forms import Form, Format, Json
 from tools.commands.tables import counted, print_table
 from tools.processes.orders import OrderedEndError, orders_unwind
 
@@ -53,9 +53,7 @@ def run(
     ] = False,
     combine: Combine = False,
     form: Format = Form.TABLE,
-    json_output: Annotated[
-        bool, typer.Option("--json", help="Short for --format json.")
-    ] = False,
+    json_output: Json = False,
 ) -> None:
     """Run commands and workloads; record each run.
 

@@ -10,12 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
 import tools
 from registry.documents.findings import RegistryError
+from registry.documents.instants import precise_instant
 from tools.experiments.environment import RunPaths, host, run_environment
 from tools.experiments.files import digest_of
 from tools.experiments.folders import new_run_id
@@ -232,7 +232,6 @@ def _recorded(
     warm: bool,
 ) -> Run:
     target, spec, ended = order.target, bench.spec, outcome.ended
-    started = datetime.fromtimestamp(outcome.started_epoch_ns / 1e9, UTC)
     service = None if bench.service is None else dict(bench.service)
     return Run(
         run_id=run_id,
@@ -250,7 +249,7 @@ def _recorded(
         parameters=dict(bench.parameters),
         init=target.init,
         warm=warm,
-        started=started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        started=precise_instant(outcome.started_epoch_ns),
         started_monotonic_ns=outcome.started_ns,
         wall_seconds=0 if ended is None else ended.wall_ns / 1e9,
         user_seconds=0 if ended is None else ended.user_seconds,
