@@ -11,6 +11,7 @@ import pytest
 import watchfiles
 
 from registry.documents.findings import RegistryError
+from tests.simulators.commands import Done
 from tests.simulators.living import alive
 from tools.services.changes import Changes, Relevant
 from tools.services.specification import ServiceSpec
@@ -192,3 +193,18 @@ def test_what_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
         str(tmp_path / "a"),
         str(tmp_path / "b"),
     ]
+
+
+def test_the_settings_say_what_is_watched(
+    powerkit: Callable[..., Done],
+    apart: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    for name in ("client", "server", "source"):
+        folder = tmp_path / f"no-{name}"
+        monkeypatch.setenv(f"POWERKIT_{name.upper()}_DIRECTORY", str(folder))
+        options = ("--client",) if name == "client" else ()
+        done = powerkit("service", "watch", *options, "--", "true")
+        assert done.code == 1
+        assert f"no-{name}" in done.out

@@ -36,7 +36,8 @@ def watch(
         list[Path] | None,
         typer.Option(
             help="A file or folder to watch; again for more. By default the setting"
-            " server_directory (with --client: client_directory)."
+            " source_directory or, unset, server_directory (with --client:"
+            " client_directory)."
         ),
     ] = None,
     ignore: Annotated[
@@ -127,7 +128,11 @@ def watch(
 
 def _roots(given: list[Path] | None, *, client: bool) -> list[Path]:
     """What is watched, absolute and without links, as the system names changes."""
-    from tools.settings.resolved import setting
+    from tools.settings.resolved import resolved, setting
 
-    key: Any = "client_directory" if client else "server_directory"
-    return [one.resolve() for one in given or [setting(key, None)]]
+    if given:
+        return [one.resolve() for one in given]
+    key: Any = "source_directory"
+    if resolved(key).origin == "default":
+        key = "client_directory" if client else "server_directory"
+    return [setting(key, None).resolve()]
