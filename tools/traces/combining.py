@@ -25,6 +25,7 @@ from tools.traces import limits
 from tools.traces.aligning import Align
 from tools.traces.alignment import offsets
 from tools.traces.combination import Combination, Combined, Part
+from tools.traces.elements import Decode
 from tools.traces.found import Found
 from tools.traces.identities import Identities, Processes
 from tools.traces.ignoring import Ignoring
@@ -33,7 +34,7 @@ from tools.traces.process_names import ProcessNames
 from tools.traces.provenance import about_run, display_time_unit, provenance
 from tools.traces.reading import decoded
 from tools.traces.rewriting import Changes, Rewriting
-from tools.traces.shapes import Shape, raw_number
+from tools.traces.shapes import raw_number
 from tools.traces.surveying import Look, Survey, survey
 from tools.traces.writing import TraceWriter
 
@@ -144,7 +145,7 @@ class _Work:
         """Write one file after another."""
         for number, part in enumerate(self._parts):
             rewriting = self._rewriting(number)
-            for batch in self._batches(part, rewriting.shape):
+            for batch in self._batches(part, rewriting.decode):
                 self._put(part, rewriting(batch))
                 say(f"{part.path.name}: {part.found.events:,} events")
             self._finish(part, rewriting)
@@ -187,8 +188,8 @@ class _Work:
         )
         return Rewriting(changes, self._processes, ProcessNames(part.label))
 
-    def _batches(self, part: Part, shape: Shape) -> Iterator[list[Any]]:
-        return decoded(part.path, part.found, shape.decode)
+    def _batches(self, part: Part, decode: Decode) -> Iterator[list[Any]]:
+        return decoded(part.path, part.found, decode)
 
     def _stream(
         self, number: int, rewriting: Rewriting
@@ -199,7 +200,7 @@ class _Work:
             RegistryError: V023, the file is not sorted.
         """
         part, now = self._parts[number], None
-        for batch in self._batches(part, rewriting.shape):
+        for batch in self._batches(part, rewriting.shape.decode):
             for event in rewriting(batch):
                 ns = raw_number(event.ts)
                 if ns is not None:

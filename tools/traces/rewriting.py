@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw
 
 from tools.traces.identities import LINKED_PHASES, Identities, Processes, plain
 from tools.traces.ignoring import Clock, Ignoring
+from tools.traces.passing import Passed, Passing
 from tools.traces.process_names import ProcessNames
 from tools.traces.shapes import Shape, raw_number, raw_text
 from tools.traces.writing import microseconds_text
@@ -58,7 +59,8 @@ class Rewriting:
         untimed: how many events have no time that could move.
         late: whether a time was moved to where viewers lose nanoseconds.
         names: the metadata events, which come last.
-        shape: decodes the events.
+        shape: decodes the events whose times are needed.
+        decode: decodes the events as quickly as what is changed in them allows.
 
     """
 
@@ -67,6 +69,7 @@ class Rewriting:
         "_pids",
         "_plain",
         "changes",
+        "decode",
         "late",
         "names",
         "renamed",
@@ -93,9 +96,18 @@ class Rewriting:
         self.renumbered = self.renamed = self.untimed = 0
         self.late = False
         self.shape = Shape()
+        still = not (changes.shift_ns or changes.clock.taken_ns or changes.names)
+        passing = Passing(self.shape, lambda pid: self._process(pid) == pid)
+        whole = still and changes.ignored is None
+        self.decode = passing.decode if whole else self.shape.decode
 
     def __call__(self, batch: list[Any]) -> list[Any]:
         """Rewrite events in place; give those that are written now."""
+        if type(batch) is Passed:
+            if self.changes.identities is not None:
+                self._relink(batch.linked)
+            self._watch(batch)
+            return batch
         if (ignored := self.changes.ignored) is not None:
             batch = [event for event in batch if not ignored(event)]
         self._renumber(batch)
@@ -107,9 +119,7 @@ class Rewriting:
             for event in timed:
                 step(event)
         if self.changes.identities is not None and phases & LINKED_PHASES:
-            for event in [one for one in timed if one.ph in LINKED_PHASES]:
-                if event.id is not UNSET:
-                    self._link(event)
+            self._relink([one for one in timed if one.ph in LINKED_PHASES])
         if self.changes.shift_ns:
             self._shift(timed)
         self._watch(timed)
@@ -172,10 +182,12 @@ class Rewriting:
             self.names.process(new, value)
         return new
 
-    def _link(self, event: Any) -> None:
+    def _relink(self, linked: list[Any]) -> None:
         if (identities := self.changes.identities) is not None:
-            event.id = identities.new(event.id)
-            identities.remapped += 1
+            for event in linked:
+                if event.id is not UNSET:
+                    event.id = identities.new(event.id)
+                    identities.remapped += 1
 
     def _bind(self, event: Any) -> None:
         identities = self.changes.identities

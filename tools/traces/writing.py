@@ -143,8 +143,11 @@ class TraceWriter:
     def _lines(self, events: list[Any]) -> None:
         if not events:
             return
-        # JSON has no bare line feed in a string, so this pair is never inside an event.
-        lines = _ENCODER.encode_lines(events).rstrip().replace(b"}\n{", b"},\n{")
+        lines = _ENCODER.encode_lines(events)
+        if lines.count(b"\n") == len(events):
+            lines = lines.replace(b"\n", b",\n")[:-2]
+        else:  # JSON has no bare line feed in a string: no event has this pair in it
+            lines = lines.rstrip().replace(b"}\n{", b"},\n{")
         self._put((b"" if self._empty else b",\n") + lines)
         self._empty = False
 
