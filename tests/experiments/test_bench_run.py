@@ -432,6 +432,11 @@ def test_listing_runs(bench: Bench, powerkit: Bench, folder: Path) -> None:
     assert "B007" in done.out
 
 
+def test_a_failed_warm_up_says_why(bench: Bench) -> None:
+    done = bench("-n", 1, "--warm-up", 1, command=child("exit 7"))
+    assert "warm-up failed: code 7" in done.out
+
+
 def test_schemas_are_printed(powerkit: Bench) -> None:
     every = json.loads(powerkit("bench", "schema").out)
     assert set(every) == {"experiment", "run", "matrix"}

@@ -146,6 +146,23 @@ def test_placeholders_are_filled_in_and_other_braces_left() -> None:
     )
 
 
+@pytest.mark.parametrize("items", [[], ["vgg16"]])
+def test_a_program_may_have_placeholders_of_its_own(items: list[str]) -> None:
+    command = ["load", "http://h/{{item}}", "{{trace}}", "{{other}}", "{trace}"]
+    work = {"name": "w", "command": command, "items": items}
+    (target,) = targets(spec_of({"name": "x", "workloads": [work]}, "test"))
+    assert command_of(target, PATHS, trace=True) == (
+        *("load", "http://h/{item}", "{trace}", "{{other}}", "/r/trace.json"),
+    )
+
+
+def test_a_value_is_not_filled_in_again() -> None:
+    item = {"name": "vgg16", "parameters": {"a": "{b}", "b": "{item}"}}
+    work = {"name": "w", "command": ["{a}{b}{item}"], "items": [item]}
+    (target,) = targets(spec_of({"name": "x", "workloads": [work]}, "test"))
+    assert command_of(target, PATHS, trace=True) == ("{b}{item}vgg16",)
+
+
 def test_a_workload_of_the_kit_is_a_child_of_its_own() -> None:
     work = {"name": "onnx", "builtin": "onnx:{item}", "items": ["a.onnx"], "work": 3}
     (target,) = targets(spec_of({"name": "x", "workloads": [work]}, "test"))

@@ -88,7 +88,7 @@ def command_of(
     """Fill in the placeholders of a command, or name a workload of the kit.
 
     Only ``{item}``, ``{trace}``, ``{result}`` and the item's parameters are filled in;
-    other braces mean nothing here.
+    ``{{item}}`` and the like leave ``{item}`` to it; other braces mean nothing here.
 
     Args:
         target: what runs.
@@ -102,10 +102,12 @@ def command_of(
     values |= {"{trace}": str(paths.trace), "{result}": str(paths.result)}
     if target.item is not None:
         values[ITEM] = target.item
-    words = list(target.command)
-    for mark, value in values.items():
-        words = [word.replace(mark, value) for word in words]
-    return tuple(words)
+    # A program with placeholders of its own, such as `powerkit load run`, gets them.
+    values |= {f"{{{mark}}}": mark for mark in (*values, ITEM)}
+    marks = re.compile("|".join(map(re.escape, sorted(values, key=len, reverse=True))))
+    return tuple(
+        marks.sub(lambda found: values[found[0]], word) for word in target.command
+    )
 
 
 def _builtin(

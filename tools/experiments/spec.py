@@ -50,6 +50,8 @@ __all__ = [
 
 ITEM: Final = "{item}"
 """What stands for the item in a command."""
+_KEPT: Final = f"{{{ITEM}}}"
+"""What leaves those very characters to the command."""
 NO_VARIANT: Final = "none"
 """The name of the variant of an experiment that has no variants."""
 
@@ -272,7 +274,7 @@ def _disagreements(spec: Spec) -> list[tuple[Location, str]]:
         if one.command is None and one.builtin is None and None in (commands or [None]):
             found.append((place, "it needs a command or a builtin"))
         words = [*(one.command or ()), one.builtin or ""]
-        if any(ITEM in word for word in words) and not one.items:
+        if any(ITEM in word.replace(_KEPT, "") for word in words) and not one.items:
             found.append((place, "the command holds {item}, but there are no items"))
         names = [item.name for item in one.items]
         if len(set(names)) != len(names):
