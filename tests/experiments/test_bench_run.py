@@ -350,16 +350,18 @@ def test_a_service_runs_meanwhile_and_is_recorded(bench: Bench, folder: Path) ->
     service = yaml_file(
         Path("service.yaml"),
         "name: server\n"
-        "command: [sh, -c, 'touch up; echo ready; exec sleep 60']\n"
+        "command: [sh, -c, 'touch up; echo devices $CUDA_VISIBLE_DEVICES; echo ready;"
+        " exec sleep 60']\n"
         "ready: regex:^ready$\n",
     )
-    done = bench("--service", service, "-n", 2, command=child("test -f up"))
+    devices = ("--visible-devices", "3")
+    done = bench("--service", service, *devices, "-n", 2, command=child("test -f up"))
     assert (done.code, done.err) == (0, "")
     runs = read_runs(folder)
     assert len({run.service["service_id"] for run in runs if run.service}) == 1
     assert runs[0].service is not None
     assert "log" not in runs[0].service
-    assert "ready" in (folder / "service.log").read_text()
+    assert "devices 3\nready" in (folder / "service.log").read_text()
     with pytest.raises(ProcessLookupError):
         os.kill(int(runs[0].service["pid"]), 0)
 

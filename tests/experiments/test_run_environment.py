@@ -125,6 +125,13 @@ def test_secrets_are_withheld() -> None:
     assert said == {"A": "plain", "AWS_SECRET": "withheld", "HF_TOKEN": "withheld"}
 
 
+def test_the_numbers_of_this_machines_gpus_are_withheld() -> None:
+    uuid = "01234567-89ab-cdef-0123-456789abcdef"
+    said = shareable({"CUDA_VISIBLE_DEVICES": f"0,GPU-{uuid},MIG-{uuid}", "B": "GPU-x"})
+    assert said["CUDA_VISIBLE_DEVICES"] == "0,GPU-withheld,MIG-withheld"
+    assert said["B"] == "GPU-x"
+
+
 def test_the_host_has_no_name() -> None:
     assert set(host().model_dump()) == {"cpu", "cores"}
     assert host().cores >= 1

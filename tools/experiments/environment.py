@@ -52,6 +52,7 @@ TRIMS_PINS: Final = {
 """What TRIMS's client sets for MXNet (pkg/client/run.go, RunOnce)."""
 _DEBUG: Final = {"GLOG_logtostderr": "1", "GLOG_v": "0", "GLOG_stderrthreshold": "0"}
 _SECRET: Final = re.compile(r"(?i)token|secret|passw|credential|api_?key|private")
+_DEVICE: Final = re.compile(r"\b(GPU|MIG)-[0-9A-Fa-f][0-9A-Fa-f/-]*")
 _INPUTS: Final = {
     "channels": "3",
     "height": "224",
@@ -197,8 +198,10 @@ def _git(folder: str) -> dict[str, str]:
 
 
 def shareable(environment: Mapping[str, str]) -> dict[str, str]:
-    """Withhold values of variables that may be secret, by their names."""
+    """Withhold what may be secret, by its name, and which very GPUs these are."""
     return {
-        name: "withheld" if _SECRET.search(name) else value[:4096]
+        name: "withheld"
+        if _SECRET.search(name)
+        else _DEVICE.sub(r"\1-withheld", value[:4096])
         for name, value in sorted(environment.items())
     }

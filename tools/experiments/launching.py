@@ -135,11 +135,17 @@ def service_of(
     """
     if spec.service is None:
         return None
+    told = dict(environment or {})
+    if spec.visible_devices not in {
+        None,
+        "all",
+    }:  # by option: else it takes the setting
+        told = {"CUDA_VISIBLE_DEVICES": spec.visible_devices or ""} | told
     return Service(
         read_service(Path(spec.service)),
         log=free_name(folder, "service.log"),
         trace=free_name(folder, "service-trace.json") if spec.trace else None,
-        environment=environment,
+        environment=told,
     )
 
 

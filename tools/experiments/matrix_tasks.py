@@ -179,13 +179,16 @@ def shared_service(planned: Sequence[Task]) -> Task | None:
     wanted = [task for task in planned if not task.kept]
     for task in wanted[1:]:
         first = wanted[0]
-        if (first.spec.service, dict(first.row.service_environment)) != (
-            task.spec.service,
-            dict(task.row.service_environment),
-        ):
+        if _service_of(first) != _service_of(task):
             what = f"{task.row.name} does not have the service of {first.row.name}"
             raise RegistryError(finding(DIFFERENT, "--keep-service", what))
     return wanted[0] if wanted else None
+
+
+def _service_of(task: Task) -> tuple[object, ...]:
+    """Return all that decides how the service of a row is started."""
+    own = task.row.service_environment
+    return task.spec.service, task.spec.visible_devices, task.spec.trace, dict(own)
 
 
 def _noted(folder: Path) -> Mapping[str, Any]:
