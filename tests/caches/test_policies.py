@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tools.caches.policies import Policy, read_policies
 from tools.caches.tier import TierOutcome, per_item, simulate_tier
+from tools.services.evictions import Eviction
 
 NAMES = "abcdefgh"
 
@@ -279,3 +280,7 @@ def plain(
             del kept[gone]
         kept[item] = number
     return hits
+
+
+def test_all_that_the_server_can_be_told_is_simulated() -> None:
+    assert set(Policy) - {Policy.OPTIMAL} == set(Eviction)

@@ -22,7 +22,6 @@ __all__ = [
     "Grace",
     "Log",
     "LogBytes",
-    "Policy",
     "Ready",
     "ReadyTimeout",
     "SpecFile",
@@ -39,17 +38,6 @@ F026 = code(
     "Give a service's file, or `-- CMD`, or set server_run_command (with --client:"
     " client_run_command).",
 )
-
-
-class Policy(StrEnum):
-    """Eviction policies that TRIMS's server knows."""
-
-    NEVER = "never"
-    LRU = "lru"
-    LCU = "lcu"
-    FIFO = "fifo"
-    FLUSH = "flush"
-    ALL = "all"
 
 
 class Again(StrEnum):

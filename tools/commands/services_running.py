@@ -27,7 +27,6 @@ from tools.commands.service_options import (
     Grace,
     Log,
     LogBytes,
-    Policy,
     Ready,
     ReadyTimeout,
     SpecFile,
@@ -38,6 +37,7 @@ from tools.commands.service_options import (
 from tools.options import Json
 from tools.processes.orders import OrderedEndError, orders_unwind
 from tools.processes.output import LINE_BYTES
+from tools.services.evictions import Eviction
 
 if TYPE_CHECKING:
     from tools.services.readiness import PathProbe
@@ -83,7 +83,7 @@ def run(
         float | None, typer.Option(min=0, max=3600, help="Seconds before: 1.")
     ] = None,
     eviction: Annotated[
-        Policy | None, typer.Option(help="Which model leaves: UPRD_EVICTION_POLICY.")
+        Eviction | None, typer.Option(help="Which model leaves: UPRD_EVICTION_POLICY.")
     ] = None,
     memory_percentage: Annotated[
         float | None,

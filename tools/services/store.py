@@ -6,16 +6,12 @@ They reach the server as environment variables. Names, values and defaults are t
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
-
 from pydantic import Field
 
 from registry.documents.validation import Document
+from tools.services.evictions import Eviction
 
-__all__ = ["EVICTIONS", "Eviction", "StoreOptions"]
-
-Eviction: TypeAlias = Literal["never", "lru", "lcu", "fifo", "flush", "all"]
-EVICTIONS: Final[tuple[str, ...]] = get_args(Eviction)
+__all__ = ["StoreOptions"]
 
 
 class StoreOptions(Document):
@@ -36,7 +32,7 @@ class StoreOptions(Document):
 
     """
 
-    eviction_policy: Eviction = "lru"
+    eviction_policy: Eviction = Eviction.LRU
     memory_percentage: float = Field(default=0.8, gt=0, le=1)
     estimation_rate: float = Field(default=1.0, gt=0, le=1000)
     estimate_with_internal_memory: bool = True
