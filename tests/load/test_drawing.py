@@ -205,7 +205,7 @@ def test_what_is_impossible_is_told(
         (
             {"popularity": "none", "requests": 3},
             "--requests",
-            "with the popularity none, `times` gives the number of requests",
+            "popularity none:times=N has N of each item; or name another",
         ),
         (
             {"popularity": "none", "max_per_item": 3},

@@ -22,7 +22,10 @@ def tables(
             metavar="FOLDER...", help="Folders of runs with samples.", exists=True
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The new folder of the tables.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "--output", "-o", help="The new folder of the tables."),
+    ],
     workload_map: Annotated[
         list[str] | None,
         typer.Option(help="NAME=ID, or a file of such lines; again for more."),

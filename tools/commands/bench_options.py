@@ -74,7 +74,10 @@ class Conditions:
         int | None, typer.Option(min=0, help="Runs of each that do not count, before.")
     ] = None
     concurrent: Annotated[
-        int | None, typer.Option(min=1, help="Runs that go on at once.")
+        int | None,
+        typer.Option(
+            "--concurrent", "--concurrency", min=1, help="Runs that go on at once."
+        ),
     ] = None
     plan: Annotated[
         Path | None,

@@ -48,7 +48,10 @@ def run(
     simulate: Annotated[
         bool,
         typer.Option(
-            "--simulate", "--simulate-run", help="Say what would run; start nothing."
+            "--dry-run",
+            "--simulate",
+            "--simulate-run",
+            help="Say what would run; start nothing.",
         ),
     ] = False,
     combine: Combine = False,

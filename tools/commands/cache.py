@@ -97,7 +97,11 @@ def simulate(
     concurrency: Annotated[
         int | None,
         typer.Option(
-            min=1, max=10000, help="Requests at a time; as the closed plan says, or 1."
+            "--concurrency",
+            "--concurrent",
+            min=1,
+            max=10000,
+            help="Requests at a time; as the closed plan says, or 1.",
         ),
     ] = None,
     sweep: Annotated[

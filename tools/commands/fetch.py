@@ -28,7 +28,14 @@ def fetch(
         ),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder that it is put into.")
+        Path,
+        typer.Option(
+            "--out",
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="The folder that it is put into.",
+        ),
     ] = Path(),
     sha256: Annotated[
         str | None,

@@ -12,6 +12,7 @@ import typer
 from tools.commands.forms import Form, Format
 from tools.commands.groups import group
 from tools.commands.load_running import run
+from tools.dialogue import next_step
 
 if TYPE_CHECKING:
     from tools.load.items import Item
@@ -86,7 +87,11 @@ def plan(
     ] = None,
     concurrent: Annotated[
         int | None,
-        typer.Option(help="The same as --arrivals closed:concurrency=N."),
+        typer.Option(
+            "--concurrent",
+            "--concurrency",
+            help="The same as --arrivals closed:concurrency=N.",
+        ),
     ] = None,
     requests: Annotated[
         int | None, typer.Option("--requests", "-n", help="How many requests.")
@@ -153,6 +158,7 @@ def plan(
     _print(made, Form.JSON if json_output else Form.TABLE)
     if not json_output:
         typer.echo(f"\nwritten to {output}")
+        next_step(f"powerkit load run {output} --sut cmd:PROGRAM, or a web address")
 
 
 @app.command()

@@ -53,8 +53,10 @@ def run(
     concurrency: Annotated[
         int | None,
         typer.Option(
+            "--concurrency",
+            "--concurrent",
             help="Workers of a closed load (else the plan's) or an offline one (else as"
-            " many as processors)."
+            " many as processors).",
         ),
     ] = None,
     max_in_flight: Annotated[

@@ -70,7 +70,10 @@ def scale(
         bool, typer.Option("--list", help="Print the networks, and write nothing.")
     ] = False,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Count parameters, and write nothing.")
+        bool,
+        typer.Option(
+            "--simulate", "--dry-run", help="Count parameters, and write nothing."
+        ),
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace models that are there.")

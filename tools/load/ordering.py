@@ -202,7 +202,7 @@ def _bad_length(
     """No length, or more than one."""
     if wanted.kind == "none":
         if lengths:
-            what = "with the popularity none, `times` gives the number of requests"
+            what = "popularity none:times=N has N of each item; or name another"
             yield finding(Q014, "--requests", what)
         return
     if timed and process.kind in {"closed", "offline"}:
