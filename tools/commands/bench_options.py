@@ -67,7 +67,10 @@ class Conditions:
     iterations: Annotated[
         int | None,
         typer.Option(
-            "--iterations", "-n", min=1, help="Runs of each, or all of a distribution."
+            "--iterations",
+            "-n",
+            min=1,
+            help="Runs of each, or all of a distribution; by default 1.",
         ),
     ] = None
     warm_up: Annotated[
@@ -123,7 +126,11 @@ class Conditions:
         bool, typer.Option("--eager-async", help="Short for --init async.")
     ] = False
     time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds a run has; 0 for no limit.")
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds a run has, 0 for no limit; the setting run_timeout_seconds.",
+        ),
     ] = None
     env: Annotated[
         list[str] | None,
@@ -135,10 +142,15 @@ class Conditions:
     ] = None
     monitor: Annotated[
         str | None,
-        typer.Option(help="cpu, memory, process, rapl, nvml with commas, or all."),
+        typer.Option(
+            help="cpu, memory, process, rapl, nvml with commas, or all; else none."
+        ),
     ] = None
     monitor_interval_ms: Annotated[
-        int | None, typer.Option(min=1, help="From one sample to the next.")
+        int | None,
+        typer.Option(
+            min=1, help="From one sample to the next; the setting monitor_interval_ms."
+        ),
     ] = None
     trace: Annotated[
         bool | None,
@@ -169,16 +181,21 @@ class Conditions:
         ),
     ] = None
     original: Annotated[
-        bool, typer.Option("--original", help="With those, UPR_ENABLED=false.")
+        bool,
+        typer.Option("--original", help="With --trims-environment, UPR_ENABLED=false."),
     ] = False
     profile_memory: Annotated[
         bool | None,
         typer.Option(
-            "--profile-memory/--no-profile-memory", help="UPR_ENABLE_MEMORY_PROFILE."
+            "--profile-memory/--no-profile-memory",
+            help="With --trims-environment, UPR_ENABLE_MEMORY_PROFILE.",
         ),
     ] = None
     debug: Annotated[
-        bool, typer.Option("--debug", "-d", help="GLOG_* ask for all messages.")
+        bool,
+        typer.Option(
+            "--debug", "-d", help="Have programs that use glog say everything."
+        ),
     ] = False
 
 
