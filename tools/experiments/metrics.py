@@ -9,7 +9,7 @@ from typing import Any, Final
 from registry.documents.findings import RegistryError, Severity, code, finding, shown
 from tools.experiments.record import Run
 
-__all__ = ["ENERGY", "NAMES", "Metric", "joules", "metric"]
+__all__ = ["ENERGY", "Metric", "joules", "metric"]
 
 _APART: Final = frozenset({"package", "dram", "gpu"})
 """Coverages that do not contain each other."""
@@ -122,8 +122,6 @@ _PLAIN: Final[dict[str, Metric]] = {
         Metric("energy", "J", more_is_better=False, of=joules),
     )
 }
-NAMES: Final = tuple(_PLAIN)
-"""Metrics that every run may have."""
 ENERGY: Final = _PLAIN["energy"]
 
 

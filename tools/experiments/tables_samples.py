@@ -60,8 +60,6 @@ TOO_MANY: Final = code(
     "Keep fewer, such as one a second: `--every 1`.",
 )
 
-_SHOWN: Final = 20
-
 
 @dataclass(slots=True)
 class Samples:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, NamedTuple, overload
+from typing import Annotated, Any, Literal, NamedTuple, overload
 
 import msgspec
 
 __all__ = [
-    "SCHEMA",
     "ArrivalsEntry",
     "Header",
     "Plan",
@@ -19,8 +18,6 @@ __all__ = [
     "Request",
     "Requests",
 ]
-
-SCHEMA: Final = "load-plan/1"
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Value = float | Literal["inf"]
