@@ -14,7 +14,13 @@ import pytest
 from registry.documents.findings import RegistryError
 from tests.simulators.living import alive
 from tools.processes import child as child_module
-from tools.processes.child import Child, first_ended, run_child
+from tools.processes.child import Child, Ended, first_ended
+
+
+def run_child(command: list[str], *, time_limit: float | None = None) -> Ended:
+    """Run a program to its end, or to the end of its time."""
+    with Child(command) as child:
+        return child.wait(time_limit) or child.time_out()
 
 
 def python(program: str) -> list[str]:

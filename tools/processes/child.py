@@ -28,7 +28,7 @@ from typing import IO, Final, Self
 from registry.documents.findings import RegistryError, Severity, code, finding
 from tools.processes.orders import OrderedEndError, orders_held
 
-__all__ = ["Child", "Ended", "first_ended", "run_child"]
+__all__ = ["Child", "Ended", "first_ended"]
 
 GRACE_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 86_400.0
@@ -296,29 +296,3 @@ def _wait_for_any(children: Sequence[Child], seconds: float | None) -> None:
         time.sleep(0.005 if seconds is None else min(0.005, seconds))
         return
     _readable(handles, seconds)
-
-
-def run_child(
-    command: Sequence[str],
-    *,
-    time_limit: float | None = None,
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    stdout: IO[bytes] | int | None = None,
-    stderr: IO[bytes] | int | None = None,
-) -> Ended:
-    """Run a program to its end, or to the end of its time.
-
-    Args:
-        command: the program and its arguments.
-        time_limit: seconds after which it and its group are ended; none if None.
-        env: its whole environment; ours if None.
-        cwd: the folder that it is started in; ours if None.
-        stdout: where its output goes; ours if None. A pipe would fill up here.
-        stderr: the same for its errors.
-
-    Raises:
-        RegistryError: F001, it cannot be started.
-    """
-    with Child(command, env=env, cwd=cwd, stdout=stdout, stderr=stderr) as child:
-        return child.wait(time_limit) or child.time_out()
