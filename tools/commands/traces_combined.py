@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from registry.documents.findings import Finding, Severity, finding
 from registry.gate.report import as_documents, print_findings
@@ -13,10 +13,12 @@ from tools.commands.tables import counted
 from tools.commands.traces_told import print_document, print_line, print_table
 from tools.traces.combination import Combined, Part
 from tools.traces.containers import V003
-from tools.traces.damage import damage
+from tools.traces.damage import V011, damage
 from tools.traces.found import Found
 from tools.traces.sources import Sources
-from tools.traces.validating import V011, Validated
+
+if TYPE_CHECKING:
+    from tools.traces.validating import Validated  # loads numpy
 
 __all__ = ["print_combined", "print_validated"]
 

@@ -24,6 +24,7 @@ from registry.documents.findings import (
 from tools.traces import limits
 from tools.traces.aligning import Align
 from tools.traces.alignment import offsets
+from tools.traces.collecting import rarely_collected
 from tools.traces.combination import Combination, Combined, Part
 from tools.traces.elements import Decode
 from tools.traces.found import Found
@@ -88,7 +89,8 @@ def combine(
         if how.sort:
             work.merge(say)
         else:
-            work.append(say)
+            with rarely_collected():
+                work.append(say)
         unit = display_time_unit(parts)
         writer.metadata = provenance(parts, surveys, how) | {"displayTimeUnit": unit}
     return Combined(output, tuple(parts), unit)

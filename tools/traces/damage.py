@@ -10,7 +10,7 @@ from registry.documents.findings import Finding, Severity, code, finding
 from tools.traces.blocks import blocks
 from tools.traces.found import Found
 
-__all__ = ["damage", "lines_of"]
+__all__ = ["V011", "damage", "lines_of"]
 
 V005 = code(
     "V005",
@@ -47,6 +47,12 @@ V010 = code(
     Severity.WARNING,
     "A trace tells too much beside its events.",
     "Keep other keys small; those above 16 MiB in all are left out.",
+)
+V011 = code(
+    "V011",
+    Severity.WARNING,
+    "Times of a trace are too large to be exact.",
+    "Move them with `powerkit trace combine FILE --zero -o OUT`.",
 )
 
 _LINES_SHOWN: Final = 3

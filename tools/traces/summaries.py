@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tools.traces.choices import By
+from tools.traces.collecting import rarely_collected
 from tools.traces.columns import Numbers
 from tools.traces.counters import Series
 from tools.traces.flows import FlowCounts
@@ -105,9 +106,10 @@ class Summary:
         """
         file = Gathered(self.pairs)
         found = Found()
-        for events in decoded(path, found, decode):
-            file.add(events)
-            report(found)
+        with rarely_collected():
+            for events in decoded(path, found, decode):
+                file.add(events)
+                report(found)
         one = Input(path, found, file.phases, file.unknown_phases)
         one.runs = runs_of(found.metadata)
         self._take_others(one, file)

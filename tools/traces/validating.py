@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from registry.documents.findings import Finding, Severity, code, finding
-from tools.traces.damage import damage, lines_of
+from tools.traces.damage import V011, damage, lines_of
 from tools.traces.found import Found
 from tools.traces.summaries import Input, Summary
 
 __all__ = ["Validated", "validate"]
 
-V011 = code(
-    "V011",
-    Severity.WARNING,
-    "Times of a trace are too large to be exact.",
-    "Move them with `powerkit trace combine FILE --zero -o OUT`.",
-)
 V012 = code(
     "V012",
     Severity.ERROR,
