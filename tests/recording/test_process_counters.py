@@ -58,8 +58,9 @@ def test_new_processes_are_looked_for_now_and_then(proc: FakeProc) -> None:
     source = ProcessSource(proc.root, 7)
     assert row(source, 10**9)["process_count"] == 1
     proc.process(8, parent=7)
-    assert row(source, 10**9 + 249_999_999)["process_count"] == 1
-    assert row(source, 10**9 + 250_000_000)["process_count"] == 2
+    assert row(source, 10**9 + 19_999_999)["process_count"] == 1
+    # It may be later where the search itself took long.
+    assert row(source, 20 * 10**9)["process_count"] == 2
 
 
 def test_the_kernels_lists_of_children_are_taken_where_they_are(

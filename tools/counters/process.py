@@ -23,8 +23,8 @@ __all__ = ["PROCESSES", "ProcessSource"]
 PROCESSES: Final = 4096
 """The most processes that are followed."""
 
-_SEARCH_NS: Final = 250_000_000
-"""How long a descendant may stay unseen."""
+_SEARCH_NS: Final = 20_000_000
+"""How long a descendant may stay unseen where a search is cheap."""
 _SEARCH_SHARE: Final = 100
 """A search may take a hundredth of the time, so that it is rarer where it is dear."""
 _BYTES: Final = 4096
