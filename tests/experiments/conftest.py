@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.experiments.made_tables import seconds
+from tests.experiments.recorded_runs import at, recorded
 from tests.simulators.commands import Done
+from tools.experiments.record import Run
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +41,14 @@ def bench(powerkit: Callable[..., Done]) -> Callable[..., Done]:
 def folder(apart: Path) -> Path:
     """Where `bench` puts its runs."""
     return apart / "host" / "x"
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[Run]:
+    """Two runs after each other; the second has one more column."""
+    first = recorded(tmp_path / "r", at(0, 100, 103), seconds(100, 103))
+    more = [
+        (now, cells | {"memory_used_bytes": "5"}) for now, cells in seconds(110, 113)
+    ]
+    second = at(1, 109.5, 112.5, workload="fp")
+    return [first, recorded(tmp_path / "r", second, more)]
