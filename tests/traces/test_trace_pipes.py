@@ -15,6 +15,8 @@ from tests.simulators.chrome_traces import read, slice_
 from tools.traces import limits
 from tools.traces.combination import Combination
 from tools.traces.combining import combine
+from tools.traces.converting import convert_trace
+from tools.traces.forms import Form
 from tools.traces.publishing import describe
 from tools.traces.validating import validate
 
@@ -50,4 +52,7 @@ def test_what_is_read_twice_may_be_no_pipe(tmp_path: Path) -> None:
     assert [one.code for one in caught.value.findings] == ["V059"]
     with pytest.raises(RegistryError) as caught:
         describe(tmp_path / "t")
+    assert [one.code for one in caught.value.findings] == ["V059"]
+    with pytest.raises(RegistryError) as caught:
+        convert_trace(tmp_path / "t", Form.PERFETTO, tmp_path / "out.json")
     assert [one.code for one in caught.value.findings] == ["V059"]

@@ -113,7 +113,7 @@ def test_nothing_is_left_on_a_full_disk(tmp_path: Path, name: str) -> None:
         "        with TraceWriter(Path(sys.argv[1])) as out:\n"
         "            out.write([{'name': str(i)} for i in range(9)])\n"
         "    except OSError as error:\n"
-        "        print(error.strerror)\n"
+        "        print(error.strerror, error.filename)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / name)],
@@ -121,7 +121,8 @@ def test_nothing_is_left_on_a_full_disk(tmp_path: Path, name: str) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.splitlines() == [os.strerror(errno.EFBIG)] * 3
+    told = f"{os.strerror(errno.EFBIG)} {tmp_path / name}"
+    assert done.stdout.splitlines() == [told] * 3
     assert list(tmp_path.iterdir()) == []
 
 

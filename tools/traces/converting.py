@@ -19,7 +19,7 @@ from tools.traces.converting_speedscope import write_speedscope
 from tools.traces.converting_tables import write_csv, write_parquet
 from tools.traces.forms import Form
 from tools.traces.imports.chrome import read_regular
-from tools.traces.overwriting import not_over
+from tools.traces.overwriting import not_over, read_twice
 from tools.traces.timelines import read_timeline
 from tools.traces.viewing import NOTHING
 from tools.traces.writing import TraceWriter
@@ -67,11 +67,12 @@ def convert_trace(
         progress: is given a line now and then.
 
     Raises:
-        RegistryError: V001 to V004, V030, V054 or V057: nothing was written.
+        RegistryError: V001 to V004, V030, V054, V057 or V059: nothing was written.
         OSError: a file cannot be read or written.
     """
     not_over(out, [path])
     if form is Form.PERFETTO:
+        read_twice(path)
         return _regular(path, out)
     timeline = read_timeline(path, progress=progress)
     out.parent.mkdir(parents=True, exist_ok=True)

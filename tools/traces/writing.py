@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -157,9 +157,10 @@ class TraceWriter:
         others = {"displayTimeUnit": self._unit} | self.metadata
         others.pop("traceEvents", None)
         self._put(b"\n],\n" + _ENCODER.encode(others)[1:-1] + b"}\n")
-        self._close()
-        self._raw.flush()
-        os.fsync(self._raw.fileno())
+        with self._named():
+            self._close()
+            self._raw.flush()
+            os.fsync(self._raw.fileno())
 
     def _leave(self) -> None:
         """Let go of the file; on a full disk that fails, as was told already."""
@@ -177,4 +178,14 @@ class TraceWriter:
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None  # noqa: S101
-        self._file.write(data)
+        with self._named():
+            self._file.write(data)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say which file it was that cannot be written; the system does not."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = error.filename or str(self._path)
+            raise
