@@ -10,6 +10,7 @@ import typer
 
 from registry.gate import terminal
 from tools.commands.forms import Form, Format, Json
+from tools.commands.kernel_roots import Procroot, Sysroot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +29,8 @@ app = typer.Typer(
 
 @app.command()
 def doctor(
-    sysroot: Annotated[
-        Path, typer.Option(help="Where sysfs is.", file_okay=False, exists=True)
-    ] = Path("/sys"),
-    procroot: Annotated[
-        Path, typer.Option(help="Where procfs is.", file_okay=False, exists=True)
-    ] = Path("/proc"),
+    sysroot: Sysroot = Path("/sys"),
+    procroot: Procroot = Path("/proc"),
     form: Format = Form.TABLE,
     *,
     strict: Annotated[

@@ -17,6 +17,7 @@ import typer
 
 from registry.gate import terminal
 from tools.commands.after_dashes import CommandAfterDashes, after_dashes
+from tools.commands.kernel_roots import Procroot, Sysroot
 from tools.processes.orders import OrderedEndError, orders_unwind
 
 if TYPE_CHECKING:
@@ -95,12 +96,8 @@ def monitor(
             "--output", "-o", help="Write the report to this file.", dir_okay=False
         ),
     ] = None,
-    sysroot: Annotated[
-        Path, typer.Option(help="Where sysfs is.", file_okay=False, exists=True)
-    ] = Path("/sys"),
-    procroot: Annotated[
-        Path, typer.Option(help="Where procfs is.", file_okay=False, exists=True)
-    ] = Path("/proc"),
+    sysroot: Sysroot = Path("/sys"),
+    procroot: Procroot = Path("/proc"),
     *,
     full: Annotated[
         bool, typer.Option("--full", help="Report every sample too.")
