@@ -16,6 +16,7 @@ from registry.documents.spec import read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+from tools.files.writing import whole
 
 __all__ = ["merged_version", "place", "write_file"]
 
@@ -97,17 +98,8 @@ def place(files: Mapping[str, bytes], root: Path, *, replace: bool = False) -> P
 
 def write_file(path: Path, data: bytes) -> None:
     """Write or replace one file by a rename, so that nobody ever sees half of it."""
-    handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(_FILE_MODE)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole(path) as part:
+        _write_new(part, data)
 
 
 def _shown(path: Path, root: Path) -> str:
