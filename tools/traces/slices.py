@@ -30,7 +30,8 @@ __all__ = ["Batch", "Slices", "Troubles"]
 
 BATCH_ROWS: Final = 1 << 17
 """How many slices of small threads are worked on at once."""
-BEGINS: Final = ("B", "b", "S")
+BEGINS: Final = np.isin(np.arange(128), [ord(phase) for phase in "BbS"])
+"""Whether a phase, by its code, begins a slice."""
 ROOM: Final = 1 << 62
 """Time lines of several threads are put one behind the other in so many nanoseconds."""
 
@@ -150,17 +151,14 @@ class Slices:
     ) -> None:
         times, good = nanoseconds(array("d", [event.ts for event in events]))
         pairs = self.pairs.of_category
-        names = [
-            pairs[event.cat][event.name]
-            if event.ph in BEGINS
-            else ~pairs[event.cat][event.name]
-            for event in events
-        ]
+        named = _column("i", [pairs[event.cat][event.name] for event in events])
+        phases = "".join([event.ph for event in events]).encode("ascii")
+        names = np.where(BEGINS[np.frombuffer(phases, "u1")], named, ~named)
         if good.all():
-            table.add(tracks, _column("i", names), times, where)
+            table.add(tracks, names, times, where)
             return
         self.troubles.without_time += int((~good).sum())
-        table.add(tracks[good], _column("i", names)[good], times[good], where[good])
+        table.add(tracks[good], names[good], times[good], where[good])
 
     def close(self) -> Iterator[Batch]:
         """Match, order and nest all slices; `troubles` is complete afterwards."""
