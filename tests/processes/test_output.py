@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from registry.documents.patterns import Expression
 from tools.processes.child import Child, first_ended
 from tools.processes.output import LINE_BYTES, TAIL_LINES, Output
 
@@ -27,7 +27,7 @@ def printed(
     on_line: Callable[[str], object] | None = None,
 ) -> Output:
     command = [sys.executable, "-S", "-c", program]
-    pattern = None if seek is None else re.compile(seek)
+    pattern = None if seek is None else Expression(seek)
     with (
         Child(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child,
         Output(
@@ -100,7 +100,7 @@ def test_an_unfinished_line_is_looked_at_while_the_program_waits() -> None:
     command = [sys.executable, "-S", "-c", program]
     with (
         Child(command, stdout=subprocess.PIPE) as child,
-        Output(child.process.stdout, seek=re.compile("^ready$")) as output,
+        Output(child.process.stdout, seek=Expression("^ready$")) as output,
     ):
         assert output.seen.wait(5)
         assert output.tail(1) == ["ready"]

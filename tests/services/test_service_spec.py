@@ -197,7 +197,13 @@ def test_probes(text: str, probe: object) -> None:
 def test_a_pattern_may_hold_colons() -> None:
     probe = read_probe("regex:at: [0-9]+$")
     assert isinstance(probe, LineProbe)
-    assert probe.pattern.pattern == "at: [0-9]+$"
+    assert probe.pattern.text == "at: [0-9]+$"
+
+
+def test_a_line_cannot_hold_the_search_for_a_pattern_up() -> None:
+    probe = read_probe("regex:(a+)+$")
+    assert isinstance(probe, LineProbe)
+    assert not probe.pattern.found_in("a" * 4000 + "b")
 
 
 def test_commands_are_split_and_never_run_by_a_shell() -> None:

@@ -19,6 +19,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from registry.documents.patterns import Expression
 from tools.assets.locks import LOCK_NAME, Locked, read_lock
 from tools.assets.manifests import Asset, AssetFile, read_manifest
 from tools.assets.trims_manifests import is_trims, read_trims_manifest
@@ -80,8 +81,8 @@ class Choice:
         items = [item.strip() for text in models for item in _COMMA.split(text)]
         for item in items:
             try:
-                re.compile(item)
-            except (re.error, OverflowError) as error:
+                Expression(item)
+            except ValueError as error:
                 raise ValueError(f"{item}: {error}") from None
         return cls(tuple(names), tuple(filter(None, items)), large, hidden)
 
@@ -111,9 +112,8 @@ class Library:
         visible = [one for one in self.assets if _visible(one, choice)]
         for model in choice.models:
             exact = {one.canonical for one in visible if model in _names(one)}
-            matched = exact or {
-                one.canonical for one in visible if re.search(model, one.canonical)
-            }
+            fits = Expression(model).found_in
+            matched = exact or {one.canonical for one in visible if fits(one.canonical)}
             found |= matched
             if not matched:
                 problems.append(self._unknown(model))

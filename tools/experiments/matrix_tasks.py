@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from registry.documents.patterns import Expression
 from tools.experiments.files import read_document
 from tools.experiments.folders import foreign
 from tools.experiments.matrix_rows import Row, applied, row_digest
@@ -124,10 +124,11 @@ def select_rows(rows: Sequence[Row], expression: str | None) -> list[Row]:
     if expression is None:
         return list(rows)
     try:
-        found = [row for row in rows if re.search(expression, row.name)]
-    except re.error as error:
+        fits = Expression(expression).found_in
+    except ValueError as error:
         what = f'"{shown(expression)}" is no regular expression: {error}'
         raise RegistryError(finding(NO_ROW, "--select", what)) from None
+    found = [row for row in rows if fits(row.name)]
     if not found:
         what = f'"{shown(expression)}" is found in none of {len(rows)} rows'
         raise RegistryError(finding(NO_ROW, "--select", what))

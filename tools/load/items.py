@@ -28,6 +28,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from registry.documents.patterns import Expression
 from registry.documents.strict_json import read_json
 from registry.documents.strict_yaml import read_yaml
 
@@ -161,11 +162,11 @@ def _matches(part: str, items: Sequence[Item]) -> set[str]:
     if named:
         return named
     try:
-        pattern = re.compile(part)
-    except (re.error, OverflowError, RecursionError) as error:
+        pattern = Expression(part)
+    except ValueError as error:
         what = f"{shown(part)} is no regular expression: {error}"
         raise RegistryError(finding(Q005, "--models", what)) from None
-    found = {item.name for item in items if part and pattern.search(item.name)}
+    found = {item.name for item in items if part and pattern.found_in(item.name)}
     if not found:
         what = f"no item is called or matches {shown(part) or 'nothing'}"
         raise RegistryError(finding(Q005, "--models", what))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import select
 import sys
 import termios
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 from registry.documents.findings import Finding, Severity, code, finding
+from registry.documents.patterns import Expression
 
 __all__ = ["LINE_BYTES", "LOG_BYTES", "Output"]
 
@@ -51,7 +51,7 @@ class Output:
         *,
         log: Path | None = None,
         log_bytes: int = LOG_BYTES,
-        seek: re.Pattern[str] | None = None,
+        seek: Expression | None = None,
         on_line: Callable[[str], object] | None = None,
     ) -> None:
         """Read a pipe from now on.
@@ -162,7 +162,7 @@ class Output:
             self._on_line = None
 
     def _look(self, text: str) -> None:
-        if self._seek and not self.seen.is_set() and self._seek.search(text):
+        if self._seek and not self.seen.is_set() and self._seek.found_in(text):
             self.seen.set()
 
     @staticmethod

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
+from registry.documents.patterns import Expression
+
 __all__ = [
     "Always",
     "HttpProbe",
@@ -27,7 +29,6 @@ __all__ = [
     "read_probe",
 ]
 
-PATTERN_CHARACTERS: Final = 512
 ANSWER_SECONDS: Final = 1.0
 """How long one question may take; the server's end is noticed in between."""
 _STATUS_BYTES: Final = 1024
@@ -144,7 +145,7 @@ def _status(answer: socket.socket, until: float) -> int:
 class LineProbe:
     """Ready when a line holds what was sought."""
 
-    pattern: re.Pattern[str]
+    pattern: Expression
 
     def before(self) -> str | None:
         """Nothing can be in the way: only the new server's lines are read."""
@@ -152,7 +153,7 @@ class LineProbe:
 
     def lacks(self, seen: Seen) -> str | None:
         """What is still lacking, or None."""
-        return None if seen.is_set() else f"no line matches {self.pattern.pattern}"
+        return None if seen.is_set() else f"no line matches {self.pattern.text}"
 
 
 class PathProbe:
@@ -241,10 +242,8 @@ def _place(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    if len(text) > PATTERN_CHARACTERS:
-        raise ValueError(f"a pattern has at most {PATTERN_CHARACTERS} characters")
+def _pattern(text: str) -> Expression:
     try:
-        return re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
+        return Expression(text)
+    except ValueError as error:
         raise ValueError(f"the pattern cannot be read: {error}") from None
