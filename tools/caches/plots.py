@@ -19,7 +19,7 @@ __all__ = ["drawn", "save_plot"]
 F052 = code(
     "F052",
     Severity.ERROR,
-    "A picture cannot be written.",
+    "A plot cannot be written.",
     "Name a file that ends in .svg, .png or .pdf, in a folder that you may write to.",
 )
 
