@@ -51,6 +51,23 @@ def checkout(simulated: Simulator, tmp_path: Path) -> Path:
     return tmp_path / "registry"
 
 
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("verify --json", True),
+        ("trace summarize a.json -f json", True),
+        ("trace summarize --format json a.json", True),
+        ("trace summarize --format=json a.json", True),
+        ("trace summarize a.json -f csv", False),
+        ("trace summarize json -f", False),
+        ("monitor -f csv -- tool --json -f json", False),
+        ("", False),
+    ],
+)
+def test_who_asks_for_json_gets_findings_as_json(words: str, *, wanted: bool) -> None:
+    assert terminal.wants_json(words.split()) is wanted
+
+
 @pytest.mark.parametrize("module", ["registry.cli", "tools.cli"])
 def test_help_loads_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules, sep='\\n')"

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from registry.documents.findings import RegistryError, Severity, code, finding
@@ -115,4 +116,10 @@ def wants_json(arguments: Sequence[str]) -> bool:
     What follows `--` is another program's.
     """
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in ours
+    return (
+        "--json" in ours
+        or "--format=json" in ours
+        or any(
+            name in {"--format", "-f"} and of == "json" for name, of in pairwise(ours)
+        )
+    )

@@ -138,14 +138,15 @@ def run(
             ran = run_plan(made, target, settings, progress=progress)
     names = {"plan": {"file": plan.name, "sha256": digest}, "sut": urls_redacted(sut)}
     facts = result(made, ran, settings, demands, names)
-    if trace is not None:
-        write_trace(made, ran, trace)
+    # The result first: what a long run found must not be lost with its trace.
     if output is not None:
         write_result(facts, output)
     if json_output:
         typer.echo(json.dumps(facts, indent=2))
     else:
         typer.echo("\n".join(as_lines(facts)))
+    if trace is not None:
+        write_trace(made, ran, trace)
     if not facts["valid"]:
         raise typer.Exit(terminal.EXIT_FINDINGS)
 
