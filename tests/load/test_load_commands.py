@@ -74,6 +74,17 @@ def test_plan_without_a_popularity_is_every_item_in_turn(powerkit: Powerkit) -> 
     assert [one.item for one in read_plan(Path("plan.jsonl")).requests] == ["a", "b"]
 
 
+def test_a_number_of_requests_is_drawn_from_all_items_alike(
+    powerkit: Powerkit,
+) -> None:
+    planned(powerkit, "--items", "a,b", "--requests", 200)
+    plan = read_plan(Path("plan.jsonl"))
+    assert plan.header.popularity.kind == "equal"
+    drawn = [one.item for one in plan.requests]
+    assert len(drawn) == 200
+    assert 60 < drawn.count("a") < 140
+
+
 def test_every_problem_of_a_plan_is_told_at_once(powerkit: Powerkit) -> None:
     done = powerkit(
         *("load", "plan", "--items", "a,a,", "--popularity", "zipf:s=x"),

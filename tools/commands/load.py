@@ -68,14 +68,15 @@ def plan(
         ),
     ] = None,
     popularity: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="How often: zipf:s, pareto:xm,alpha, uniform:min,max,"
             " exponential:rate, weibull:k,lambda, poisson:lambda, lognormal:mu,sigma,"
             " equal, weights:FILE, or none:times (each item so many times in turn)."
-            " Parameters by name or all in this order."
+            " Parameters by name or all in this order. By default equal if there are"
+            " --requests or a --duration, else none."
         ),
-    ] = "none",
+    ] = None,
     arrivals: Annotated[
         str | None,
         typer.Option(
@@ -141,8 +142,9 @@ def plan(
     if arrivals is not None and concurrent is not None:
         raise typer.BadParameter("give either --arrivals or --concurrent")
     workers = 1 if concurrent is None else concurrent
+    drawn = requests is not None or duration is not None
     wanted = Wanted(
-        popularity=popularity,
+        popularity=popularity or ("equal" if drawn else "none"),
         arrivals=arrivals or f"closed:concurrency={workers}",
         requests=requests,
         duration=duration,
