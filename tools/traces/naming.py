@@ -18,8 +18,8 @@ ALL_CHARACTERS: Final = 64_000_000
 """How many characters all names together have at most, before others are folded."""
 SHORT: Final = 200
 """Longer categories are looked up in full each time."""
-THREADS: Final = 1_000_000
-"""The most threads of a trace."""
+THREADS: Final = 250_000
+"""The most threads of a trace; a million of them, each with a name, took 0.9 GiB."""
 FOLDED: Final = "(further names)"
 """The name of all names that are too many to be told apart."""
 
