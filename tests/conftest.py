@@ -57,6 +57,14 @@ def checkout(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "registry-checkout"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def hangups_count() -> Iterator[None]:
+    """Tests send the signal of a closed terminal, which nohup would have us ignore."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture(scope="session")
 def built_once() -> Iterator[None]:
     """Keep the commands that typer builds, which takes most of a call's time."""
