@@ -58,11 +58,19 @@ def checkout(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def hangups_count() -> Iterator[None]:
-    """Tests send the signal of a closed terminal, which nohup would have us ignore."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def orders_count() -> Iterator[None]:
+    """Tests send signals that nohup, or a shell's background, would have us ignore."""
+    usual = {
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    kept = {one: signal.getsignal(one) for one in usual}
+    for one, handler in usual.items():
+        if kept[one] is signal.SIG_IGN:
+            signal.signal(one, handler)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for one, before in kept.items():
+        signal.signal(one, before)
 
 
 @pytest.fixture(scope="session")

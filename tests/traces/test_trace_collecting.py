@@ -36,7 +36,7 @@ def test_a_collector_that_is_off_stays_off() -> None:
         gc.set_threshold(*before)
 
 
-@pytest.mark.parametrize("module", ["summaries", "combining"])
+@pytest.mark.parametrize("module", ["gathering", "combining"])
 def test_traces_are_read_with_few_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
@@ -47,7 +47,7 @@ def test_traces_are_read_with_few_runs(
         return reading.decoded(*given)
 
     monkeypatch.setattr(f"tools.traces.{module}.decoded", decoded)
-    if module == "summaries":
+    if module == "gathering":
         Summary().add(write(tmp_path / "a.json", [slice_("a", 0, 1)]))
     else:
         joined(tmp_path, [slice_("a", 0, 1)])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from tools.traces.counters import Counters
 from tools.traces.flows import Flows
 from tools.traces.naming import Pairs, Place, Places, label
+from tools.traces.reading import Found, decoded
 from tools.traces.slices import Slices
-from tools.traces.typed import Event, arguments, decoded_raw, identity
+from tools.traces.typed import Event, arguments, decode, decoded_raw, identity
 
 __all__ = ["Gathered"]
 
@@ -29,18 +31,15 @@ NAME_CHARACTERS: Final = 200
 
 
 class _Lists(dict[str, Callable[[Event], None]]):
-    """Events of one block by phase: `lists[event.ph](event)` adds one.
-
-    Those whose order matters share a list.
-    """
+    """Events of one block by phase; those whose order matters share a list."""
 
     def __init__(self) -> None:
         super().__init__()
         self.of: dict[str, list[Event]] = {}
+        self.complete: list[Event] = []
         self.nested: list[Event] = []
         self.asynchronous: list[Event] = []
         self.flows: list[Event] = []
-        self.update(dict.fromkeys("BE", self.nested.append))
         self.update(dict.fromkeys("beSF", self.asynchronous.append))
         self.update(dict.fromkeys("stf", self.flows.append))
 
@@ -49,13 +48,26 @@ class _Lists(dict[str, Callable[[Event], None]]):
         self[phase] = made.append
         return made.append
 
+    def take(self, events: Iterable[Event]) -> None:
+        """Add events; the usual ones without a call that finds their list."""
+        complete, nested = self.complete.append, self.nested.append
+        for event in events:
+            phase = event.ph
+            if phase == "X":
+                complete(event)
+            elif phase in {"B", "E"}:
+                nested(event)
+            else:
+                self[phase](event)
+
     def counts(self) -> Counter[str]:
         """How many events of each phase there are."""
         found = Counter({phase: len(events) for phase, events in self.of.items()})
+        found["X"] = len(self.complete)
         for events in (self.nested, self.asynchronous, self.flows):
-            phases = [event.ph for event in events]
+            phases = "".join([event.ph for event in events])
             found.update({phase: phases.count(phase) for phase in set(phases)})
-        return found
+        return +found
 
 
 class Gathered:
@@ -86,24 +98,45 @@ class Gathered:
         self.unknown_phases = 0
         self.instants: Counter[int] = Counter()
         self._spaces: dict[tuple[object, ...], int] = {}
+        self._may_bind = True
         self.process_names: dict[int | str, str] = {}
         self.thread_names: dict[Place, str] = {}
+
+    def read(self, path: Path, found: Found) -> Iterator[None]:
+        """Read a file, and stop after each block of it.
+
+        Args:
+            path: a trace.
+            found: is filled meanwhile.
+
+        Raises:
+            RegistryError: it is no trace, or has too many threads (V030).
+            OSError: it cannot be read.
+        """
+        self._may_bind = False
+        for events in decoded(path, found, self._decode):
+            self.add(events)
+            yield
+
+    def _decode(self, array: bytes) -> list[Event]:
+        # Few traces bind slices to flows. Names may be written with escapes.
+        self._may_bind = self._may_bind or b"bind_id" in array or b"\\u" in array
+        return decode(array)
 
     def add(self, events: Iterable[Event]) -> None:
         """Add events, in the order of the file."""
         lists = _Lists()
-        for event in events:
-            lists[event.ph](event)
+        lists.take(events)
         self._count(lists.counts())
-        complete = lists.of.get("X", [])
-        self.slices.add_complete(complete)
+        self.slices.add_complete(lists.complete)
         self.slices.add_nested(lists.nested)
         if lists.asynchronous:
             keys = [self._key(event) for event in lists.asynchronous]
             self.slices.add_async(lists.asynchronous, keys)
         self.flows.add(lists.flows)
-        self.flows.add_bound(complete)
-        self.flows.add_bound(lists.nested)
+        if self._may_bind:
+            self.flows.add_bound(lists.complete)
+            self.flows.add_bound(lists.nested)
         self.counters.add(lists.of.get("C", []))
         for phase in INSTANTS:
             for event in lists.of.get(phase, ()):

@@ -25,13 +25,12 @@ from tools.traces.counters import Series
 from tools.traces.flows import FlowCounts
 from tools.traces.gathering import Gathered
 from tools.traces.naming import Pairs, label
-from tools.traces.reading import Found, decoded
+from tools.traces.reading import Found
 from tools.traces.records import Records
 from tools.traces.runs import runs_of
 from tools.traces.slices import Batch, Troubles
 from tools.traces.statistics import Statistic, Statistics
 from tools.traces.tree import Node, Tree
-from tools.traces.typed import decode
 
 __all__ = ["Input", "Summary"]
 
@@ -107,8 +106,7 @@ class Summary:
         file = Gathered(self.pairs)
         found = Found()
         with rarely_collected():
-            for events in decoded(path, found, decode):
-                file.add(events)
+            for _ in file.read(path, found):
                 report(found)
         one = Input(path, found, file.phases, file.unknown_phases)
         one.runs = runs_of(found.metadata)
