@@ -97,10 +97,11 @@ def watch(
         "build": build,
         "build_timeout_seconds": build_timeout,
     }
-    whole = described(spec, after_dashes(ctx), options, state=place, client=client)
-    if whole.build is None and spec is None and after_dashes(ctx) is None:
-        command = build_command(None, None, client=client)
-        whole = whole.model_copy(update={"build": command})
+    command = after_dashes(ctx)
+    whole = described(spec, command, options, state=place, client=client)
+    if whole.build is None and spec is None and command is None:
+        building = build_command(None, None, client=client)
+        whole = whole.model_copy(update={"build": building})
     roots = _roots(path, client=client)
     log_of_build = build_log(client=client)
     own = [place, log_of_build, *([whole.log] if whole.log else [])]

@@ -136,6 +136,15 @@ def _grouped(
     return found
 
 
+def _along(
+    runs: Iterable[Run], x: str, value: str
+) -> tuple[list[Key], list[list[float]]]:
+    """The values of one condition in order, and the metric of the runs of each."""
+    found = _grouped(_counted(runs), (x,), value)
+    places = sorted(found)
+    return [place for (place,) in places], [found[place] for place in places]
+
+
 def heat_map(runs: Iterable[Run], x: str, y: str, value: str) -> HeatMap:
     """Return the median of a metric for each pair of conditions.
 
@@ -167,11 +176,9 @@ def band(runs: Iterable[Run], x: str, value: str) -> Band:
     Raises:
         RegistryError: B070, no run has such a condition; B041, no such metric.
     """
-    found = _grouped(_counted(runs), (x,), value)
-    places = sorted(found)
-    groups = [found[place] for place in places]
+    places, groups = _along(runs, x, value)
     return Band(
-        tuple(place[0] for place in places),
+        tuple(places),
         tuple(statistics.fmean(group) for group in groups),
         tuple(statistics.stdev(g) if len(g) > 1 else 0.0 for g in groups),
         tuple(len(group) for group in groups),
@@ -184,14 +191,9 @@ def bars(runs: Iterable[Run], x: str, value: str) -> Bars:
     Raises:
         RegistryError: B070, no run has such a condition; B041, no such metric.
     """
-    found = _grouped(_counted(runs), (x,), value)
-    places = sorted(found)
-    groups = [found[place] for place in places]
+    places, groups = _along(runs, x, value)
     return Bars(
-        tuple(
-            f"{place[0]:g}" if isinstance(place[0], float) else place[0]
-            for place in places
-        ),
+        tuple(f"{place:g}" if isinstance(place, float) else place for place in places),
         tuple(statistics.median(group) for group in groups),
         tuple(_quartile(group, 0) for group in groups),
         tuple(_quartile(group, 2) for group in groups),
