@@ -23,17 +23,18 @@ class Expression:
 
     __slots__ = ("_validator", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, longest: int = EXPRESSION_CHARACTERS) -> None:
         """Compile an expression.
 
         Args:
-            text: at most EXPRESSION_CHARACTERS characters.
+            text: the expression.
+            longest: how many characters it may have.
 
         Raises:
             ValueError: it is too long or no regular expression; says why on one line.
         """
-        if len(text) > EXPRESSION_CHARACTERS:
-            raise ValueError(f"it has more than {EXPRESSION_CHARACTERS} characters")
+        if len(text) > longest:
+            raise ValueError(f"it has more than {longest} characters")
         self.text = text
         schema = core_schema.str_schema(pattern=text, regex_engine="rust-regex")
         try:

@@ -1,8 +1,8 @@
 """What a filter asks of events: names, categories, processes, times.
 
 Patterns are globs (`*`, `?`, `[ab]`) of whole names unless they are said to be regular
-expressions, which may match anywhere. Those are the ones of Rust's regex crate, as
-polars has it: they take time linear in the text, so no pattern can hang a filter.
+expressions, which may match anywhere. Those take time linear in the text, so no pattern
+can hang a filter.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from registry.documents.findings import (
     finding,
     shown,
 )
+from registry.documents.patterns import Expression
 
 __all__ = ["Conditions", "Patterns", "all_of", "nanoseconds_of"]
 
@@ -159,21 +160,9 @@ def _globs(patterns: tuple[str, ...]) -> Callable[[list[str]], list[bool]]:
 def _regexes(
     patterns: tuple[str, ...], option: str
 ) -> Callable[[list[str]], list[bool]]:
-    import polars as pl  # noqa: PLC0415 - slow import
-
-    def match(texts: list[str]) -> list[bool]:
-        series = pl.Series(texts, dtype=pl.String)
-        found = [False] * len(texts)
-        for pattern in patterns:
-            matched = series.str.contains(pattern).to_list()
-            found = [a or b for a, b in zip(found, matched, strict=True)]
-        return found
-
     try:
-        match([""])
-    except pl.exceptions.ComputeError as error:
-        lines = str(error).splitlines()
-        said = next((one for one in lines if one.startswith("error:")), lines[0])
-        what = f"no regular expression: {shown(said, 120)}"
+        compiled = [Expression(one, longest=CHARACTERS) for one in patterns]
+    except ValueError as error:
+        what = f"no regular expression: error: {shown(str(error), 120)}"
         raise RegistryError([finding(PATTERN, option, what)]) from None
-    return match
+    return lambda texts: [any(one.found_in(text) for one in compiled) for text in texts]
