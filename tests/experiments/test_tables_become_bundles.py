@@ -178,7 +178,8 @@ def test_a_load_that_the_kit_sent_gives_its_window_and_rate(
     planned = powerkit("load", "plan", *asked, *when, "--output", plan)
     assert planned.code == 0, planned
     begin = time.monotonic()
-    sent = ("--sut", "python:builtins:len", "--output", result)
+    # A busy machine may send late: how well the rate is kept is not asked here.
+    sent = ("--sut", "python:builtins:len", "--rate-tolerance", 1, "--output", result)
     assert powerkit("load", "run", plan, *sent).code == 0
     end = time.monotonic()
     epoch = datetime.fromtimestamp(time.time() - (time.monotonic() - begin), UTC)
@@ -195,7 +196,8 @@ def test_a_load_that_the_kit_sent_gives_its_window_and_rate(
     assert done.code == 0, done
     (row,) = rows_of(out / "runs.csv")
     assert float(row["load_target_ratio"]) == pytest.approx(0.5, rel=0.01)
-    assert 0.3 < float(row["load_achieved_ratio"]) < 0.6
+    completed = json.loads(result.read_text("utf-8"))["rate"]["completed"]
+    assert float(row["load_achieved_ratio"]) == round(completed / 800, 6)
     assert row["performance_unit"] == "requests"
     length = float(row["end_seconds"]) - float(row["start_seconds"])
     assert 0.09 < length < end - begin
